@@ -13,6 +13,8 @@ interface Deps {
 
 /** Bytes that a message and its change take in memory beside their content. */
 const BYTES_PER_MESSAGE = 200;
+/** Messages whose contents one statement reads: each may have 4 MB. */
+const READ_TOGETHER = 16;
 /** Messages that wait for the content of an earlier one. */
 const MAX_WAITING = 20_000;
 
@@ -24,22 +26,25 @@ export interface MessageQueue {
 }
 
 export function createMessageQueue({ db, log, onChange, onGap }: Deps): MessageQueue {
-  const CONTENT = db.sql`select content from ${db.own('platform_row_feed_messages')} where id = $1`;
+  const CONTENTS = db.sql`select id, content from ${db.own('platform_row_feed_messages')} where id = any($1)`;
   let waiting: FeedMessage[] = [];
   let isReading = false;
   /** Counts `clear`, so that a content that is read meanwhile is dropped. */
   let generation = 0;
 
-  async function readContent({ id }: FeedMessage): Promise<string | undefined> {
+  /** The stored contents of these messages by their ids; those that are gone are left out. */
+  async function readContents(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return new Map();
     try {
-      const { rows } = await db.query<{ content: string }>(CONTENT, [id], { name: 'platform_row_feed_content' });
-      return rows[0]?.content;
+      const options = { name: 'platform_row_feed_contents' };
+      const { rows } = await db.query<{ id: string; content: string }>(CONTENTS, [ids], options);
+      return new Map(rows.map(({ id, content }) => [id, content]));
     } catch (error) {
       log.warn(
         { reason: (error as Error).message },
-        'the content of a changed row could not be read: clients read again',
+        'the contents of changed rows could not be read: clients read again',
       );
-      return undefined;
+      return new Map();
     }
   }
 
@@ -47,22 +52,26 @@ export function createMessageQueue({ db, log, onChange, onGap }: Deps): MessageQ
     const started = generation;
     isReading = true;
     while (waiting.length > 0) {
-      const message = waiting[0] as FeedMessage;
-      const content = message.content === undefined ? await readContent(message) : null;
+      const next = waiting.slice(0, READ_TOGETHER);
+      const stored = next.filter(({ content }) => content === undefined).map(({ id }) => id);
+      const contents = await readContents(stored);
       if (generation !== started) return;
-      waiting.shift();
-      pass(message, content);
-      if (generation !== started) return;
+      waiting.splice(0, next.length);
+      for (const message of next) {
+        pass(message, contents.get(message.id));
+        if (generation !== started) return;
+      }
     }
     isReading = false;
   }
 
-  function pass(message: FeedMessage, text: string | null | undefined): void {
+  /** `text` is the stored content. */
+  function pass(message: FeedMessage, text: string | undefined): void {
     if (message.content !== undefined) {
       onChange(toChange(message, message.content, sizeOf(message)));
       return;
     }
-    const content: unknown = text === undefined || text === null ? undefined : JSON.parse(text);
+    const content: unknown = text === undefined ? undefined : JSON.parse(text);
     if (isFeedContent(content)) onChange(toChange(message, content, (text?.length ?? 0) + BYTES_PER_MESSAGE));
     else onGap();
   }
@@ -78,7 +87,7 @@ export function createMessageQueue({ db, log, onChange, onGap }: Deps): MessageQ
       const message = parseFeedMessage(payload);
       if (!message) return;
       if (!isReading && message.content !== undefined) {
-        pass(message, null);
+        pass(message, undefined);
         return;
       }
       if (waiting.length >= MAX_WAITING) {

@@ -36,7 +36,8 @@ export interface FeedFunction {
 /**
  * The function for tables with this key, named after its body, so that processes of two versions do not replace it in turns. It announces
  * a statement with the keys of its rows, and with old rows where these are needed. It runs with the rights of its owner, because clients
- * that write to a table have none on the tables of the feed. A content that is too long for a message is stored, and the message refers to it.
+ * that write to a table have none on the tables of the feed. A content that is too long for a message is stored, and the message refers to it;
+ * so is one with rows, since every role that may connect to the database can listen to messages.
  * Where the content cannot be made (a row has more than 256 MB of JSON), the statement is announced as `many` and does not fail.
  */
 export function createFeedFunction(schema: string, keyColumns: readonly string[]): FeedFunction {
@@ -91,7 +92,7 @@ begin
     content := null;
   end;
   message_id := ${renderMessageIdSql(schema)};
-  if octet_length(content) > ${MAX_INLINE_BYTES} then
+  if octet_length(content) > ${MAX_INLINE_BYTES} or (content is not null and (gone is not null or before is not null)) then
     insert into ${schema}.platform_row_feed_messages (id, content) values (message_id, content);
     content := '"stored"';
   end if;

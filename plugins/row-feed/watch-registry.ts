@@ -22,6 +22,8 @@ const LOCK_TIMEOUT = '200ms';
 /** To drop a trigger locks out readers as well, so it waits less, and is tried again later. */
 const DROP_LOCK_TIMEOUT = '50ms';
 const REMOVAL_LOCK_TIMEOUT = '5s';
+/** Messages that one statement deletes. */
+const DELETE_BATCH = 5000;
 const LOCK = `select pg_advisory_xact_lock(hashtext('platform_row_feed'))`;
 
 interface Relation {
@@ -217,9 +219,9 @@ export class WatchRegistry {
   /** Messages are read as soon as they are announced; a minute is for a process that is very busy. */
   async #deleteOldMessages(): Promise<void> {
     const { db } = this.#deps;
-    await db.query(
-      db.sql`delete from ${this.#messages} where id in (select id from ${this.#messages} where at < now() - interval '1 minute' limit 5000)`,
-    );
+    const DELETE_OLD = db.sql`delete from ${this.#messages} where id in (
+      select id from ${this.#messages} where at < now() - interval '1 minute' limit $1)`;
+    while ((await db.query(DELETE_OLD, [DELETE_BATCH])).count === DELETE_BATCH);
   }
 }
 

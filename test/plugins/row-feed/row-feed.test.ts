@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import pg from 'pg';
 import { openAuthenticated, type RealtimeTestClient } from '../../support/realtime-client.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -148,6 +149,33 @@ describe('changed rows of unusual tables', function () {
     await sql('insert into older values (1)');
     expect(await next(client, 'create')).to.deep.equal([{ code: 1 }]);
     expect(await triggers()).to.deep.equal(before);
+  });
+
+  it('are announced to roles of the database that listen, with keys and without what was in the rows', async () => {
+    const client = await subscribe('secrets', '(id int primary key, word text)', { leaving: true });
+    await sql(`create role guest_listener login password 'a word'`);
+    const url = new URL(service.database.url);
+    [url.username, url.password] = ['guest_listener', 'a word'];
+    const guest = new pg.Client({ connectionString: url.href });
+    const messages: string[] = [];
+    guest.on('notification', ({ payload = '' }) => messages.push(payload));
+    try {
+      await guest.connect();
+      await guest.query('listen platform_bus');
+      await sql(`insert into secrets values (4711, 'quintessence')`);
+      await next(client, 'create');
+      await sql(`update secrets set word = 'quintessence of dust'`);
+      await next(client, 'update');
+      await sql('delete from secrets');
+      expect(await next(client, 'delete')).to.deep.equal([4711]);
+      await until(() => messages.filter((text) => text.includes('rows.feed')).length === 3);
+      expect(messages.join()).to.include('4711').and.not.include('quintessence');
+      const refusal = await guest.query('select content from platform_row_feed_messages').catch(({ code }) => code);
+      expect(refusal).to.equal('42501');
+    } finally {
+      await guest.end();
+      await sql('drop role guest_listener');
+    }
   });
 
   it('are refused for views and tables without a key', async () => {
