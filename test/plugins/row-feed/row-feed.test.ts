@@ -178,6 +178,17 @@ describe('changed rows of unusual tables', function () {
     }
   });
 
+  it('leave no content behind that is older than a minute, however many there are', async () => {
+    await sql(`insert into platform_row_feed_messages (id, content, at)
+      select 'old-' || n, '{}', now() - interval '2 minutes' from generate_series(1, 12000) n`);
+    const other = await startService({ env: { WEBSOCKETS_ENABLED: 'true' }, database: service.database });
+    try {
+      await until(async () => (await sql(`select from platform_row_feed_messages where id like 'old-%'`)).length === 0);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('are refused for views and tables without a key', async () => {
     await sql('create table plain (v text)');
     await sql('create view seen as select v from plain');
