@@ -33,7 +33,7 @@ export function createIdentifyMiddleware({ callers, identity, byCookie, ownToken
       const context = ctx as unknown as HttpContext;
       const client = clientInfoOf(context);
       const named = await callers.ofListeners('authenticate', client, () => ({ req: new RequestOfEvent(context) }));
-      const token = presentedToken(context);
+      const token = named ? undefined : presentedToken(context);
       if (named) identity.identify(ctx, named);
       else if (token === undefined) identity.identify(ctx, await callerWithout(context, client));
       else identity.identify(ctx, await callers.ofPresentedToken(token, client, context.state));

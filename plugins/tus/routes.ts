@@ -150,7 +150,8 @@ function assertVersion(ctx: HttpContext): void {
 /** The upload of the path, if the caller began it or is an admin. @throws FORBIDDEN for every other caller. */
 async function findUpload({ uploads }: TusRoutesDeps, ctx: HttpContext): Promise<ResumableUpload> {
   const id = ctx.params.id as string;
-  const upload = isUuid(id) ? await uploads.find(id) : undefined;
+  // Ids are locked by their text, so one upload has one text.
+  const upload = isUuid(id) && id === id.toLowerCase() ? await uploads.find(id) : undefined;
   if (!upload) throw createUnknownUploadFailure(`there is no upload ${id}`);
   if (!mayUse(ctx.state.caller, upload)) throw createUnknownUploadFailure(`the upload ${id} belongs to another user`);
   return upload;
