@@ -7,7 +7,7 @@ import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } fro
 
 /** `CACHE_SEED=7 CACHE_STEPS=10000 npm test -- test/http/cache-exactness.test.ts` draws others and more. */
 const SEED = Number(process.env.CACHE_SEED ?? 1);
-const STEPS = Number(process.env.CACHE_STEPS ?? 1000);
+const STEPS = Number(process.env.CACHE_STEPS ?? 300);
 const READERS = 2;
 /** Reads that are compared after each change. */
 const CHECKS = 3;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createPackageFolder, createPackageJson, type PackageFolder } from '../plugins/extensions/package-folder.ts';
 import type { FreshDatabase } from '../support/database.ts';
-import { createMigratedDatabase, runCli, type SpawnedService, spawnService } from '../support/service.ts';
+import { runCommand } from '../support/run-command.ts';
+import { createMigratedDatabase, type SpawnedService, spawnService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const ENDPOINT = { type: 'endpoint', path: 'index.js' } as const;
@@ -41,15 +42,14 @@ describe('EXTENSIONS_LOCATION', function () {
     return service;
   }
   async function run(args: readonly string[], more: Record<string, string> = {}) {
-    const command = runCli(args, {
+    const { code, output, standardOutput } = await runCommand(args, {
       DB_CONNECTION_STRING: database.url,
       CONFIG_PATH: '/dev/null',
       LOG_LEVEL: 'error',
       DATA_PATH: join(place.path, 'data-of-commands'),
       ...environment(more),
     });
-    const code = await command.ended;
-    return { code, output: command.standardOutput(), all: command.output() };
+    return { code, output: standardOutput, all: output };
   }
   async function publish(path: string): Promise<string> {
     const { code, output, all } = await run(['extensions', 'publish', join(place.path, path)]);

@@ -123,7 +123,7 @@ export async function spawnService({
 
 /** Makes child processes record their SQL statements too, where the test run sets the folder for that. */
 const folder = process.env[STATEMENT_FOLDER_VARIABLE];
-const recording = folder
+export const RECORDING = folder
   ? {
       args: [`--import=${new URL('statement-record.ts', import.meta.url).href}`],
       env: { [STATEMENT_FOLDER_VARIABLE]: folder },
@@ -153,13 +153,13 @@ export function runCli(
   checkout = root,
 ): CliProcess {
   let text = '';
-  const child = spawn(process.execPath, [...HEAP_FLAGS, ...recording.args, join(checkout, 'scripts/cli.ts'), ...args], {
+  const child = spawn(process.execPath, [...HEAP_FLAGS, ...RECORDING.args, join(checkout, 'scripts/cli.ts'), ...args], {
     cwd: checkout,
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      ...recording.env,
+      ...RECORDING.env,
       ...env,
     },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { runCommand } from '../../support/run-command.ts';
 import {
   FIRST_ADMIN_CREDENTIALS,
   type InProcessService,
@@ -44,8 +45,8 @@ describe('commands for accounts', function () {
     ...more,
   });
   const run = async (args: readonly string[], input?: string) => {
-    const { ended, output } = runCli(args, environment(), input);
-    return { code: await ended, text: output().trim() };
+    const { code, output } = await runCommand(args, environment(), input);
+    return { code, text: output.trim() };
   };
   const login = (email: string, password = PASSWORD) =>
     service.request('POST', '/auth/login', { body: { email, password } });

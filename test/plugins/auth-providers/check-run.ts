@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ProviderFinding } from '../../../plugins/auth-providers/contract.ts';
 import type { FreshDatabase } from '../../support/database.ts';
-import { QUICK_HASH_SETTINGS, runCli, TEST_SECRET } from '../../support/service.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { QUICK_HASH_SETTINGS, TEST_SECRET } from '../../support/service.ts';
 
 /** What `auth check --json` prints. */
 export interface CheckReport {
@@ -25,7 +26,7 @@ export interface CheckRun {
   readonly all: string;
 }
 
-/** Runs the command in a process of its own, with these settings of providers. */
+/** Runs the command with these settings of providers. */
 export async function runAuthCheck(
   database: Pick<FreshDatabase, 'url'>,
   args: readonly string[],
@@ -33,7 +34,7 @@ export async function runAuthCheck(
 ): Promise<CheckRun> {
   const folder = await mkdtemp(join(tmpdir(), 'tenon-auth-check-'));
   try {
-    const { ended, output, standardOutput } = runCli(['auth', 'check', ...args], {
+    const { code, output, standardOutput } = await runCommand(['auth', 'check', ...args], {
       ...QUICK_HASH_SETTINGS,
       SECRET: TEST_SECRET,
       DATA_PATH: folder,
@@ -43,7 +44,7 @@ export async function runAuthCheck(
       LOG_LEVEL: 'warn',
       ...settings,
     });
-    return { code: await ended, text: standardOutput(), all: output() };
+    return { code, text: standardOutput, all: output };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

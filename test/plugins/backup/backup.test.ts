@@ -7,13 +7,8 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { extract, pack } from 'tar-stream';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import {
-  type InProcessService,
-  QUICK_HASH_SETTINGS,
-  runCli,
-  startService,
-  TEST_SECRET,
-} from '../../support/service.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { type InProcessService, QUICK_HASH_SETTINGS, startService, TEST_SECRET } from '../../support/service.ts';
 import { type SystemPostgres, startSystemPostgres } from '../../support/system-postgres.ts';
 import { until } from '../../support/until.ts';
 import { createUserSender, type SendAsUser } from '../users/test-users.ts';
@@ -74,8 +69,8 @@ describe('backup and restore', function () {
     ...more,
   });
   const run = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
-    const { ended, output, standardOutput } = runCli(args, env);
-    return { code: await ended, text: output(), result: standardOutput() };
+    const { code, output, standardOutput } = await runCommand(args, env);
+    return { code, text: output, result: standardOutput };
   };
   const backup = async (name: string, ...args: readonly string[]) =>
     run(['backup', join(folder, name), ...args], environment(database, 'uploads'));

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { FreshDatabase } from '../../support/database.ts';
-import { createMigratedDatabase, QUICK_HASH_SETTINGS, runCli, TEST_SECRET } from '../../support/service.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { createMigratedDatabase, QUICK_HASH_SETTINGS, TEST_SECRET } from '../../support/service.ts';
 
 interface Finding {
   readonly status: string;
@@ -25,7 +26,7 @@ describe('commands for admins of the machine', function () {
   });
 
   const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-    const { ended, output, standardOutput } = runCli(args, {
+    const { code, output, standardOutput } = await runCommand(args, {
       ...QUICK_HASH_SETTINGS,
       DB_CONNECTION_STRING: database.url,
       DATA_PATH: folder,
@@ -37,7 +38,7 @@ describe('commands for admins of the machine', function () {
       SECRETS_ENCRYPTION_KEY: Buffer.alloc(32, 'k').toString('base64'),
       ...env,
     });
-    return { code: await ended, result: standardOutput(), text: output() };
+    return { code, result: standardOutput, text: output };
   };
   const doctor = async (env: Readonly<Record<string, string>> = {}) => {
     const { code, result, text } = await run(['doctor', '--json'], env);

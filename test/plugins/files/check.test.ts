@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { FIRST_ADMIN_CREDENTIALS, runCli } from '../../support/service.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { FIRST_ADMIN_CREDENTIALS } from '../../support/service.ts';
 import { byteChunks, type FilesFixture, startFilesFixture } from './files-fixture.ts';
 
 describe('command "files check"', () => {
@@ -13,7 +14,7 @@ describe('command "files check"', () => {
   after(() => ground.stop());
 
   const run = async (...args: readonly string[]) => {
-    const { ended, output } = runCli(['files', ...args], {
+    const { code, output } = await runCommand(['files', ...args], {
       CONFIG_PATH: '/dev/null',
       EXTENSIONS_PATH: '/dev/null',
       LOG_LEVEL: 'error',
@@ -27,7 +28,7 @@ describe('command "files check"', () => {
       STORAGE_SECOND_DRIVER: 'local',
       STORAGE_SECOND_ROOT: join(ground.folder, 'other'),
     });
-    return { code: await ended, lines: output().trimEnd().split('\n') };
+    return { code, lines: output.trimEnd().split('\n') };
   };
   const upload = (storage: string) =>
     ground.files.create(ground.admin.caller, {

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { runCommand } from '../../support/run-command.ts';
 import {
   FIRST_ADMIN_CREDENTIALS,
   type InProcessService,
   QUICK_HASH_SETTINGS,
-  runCli,
   startService,
   TEST_SECRET,
 } from '../../support/service.ts';
@@ -36,7 +36,7 @@ describe('the command flows', function () {
   });
 
   async function run(...args: readonly string[]) {
-    const command = runCli(['flows', ...args], {
+    const command = await runCommand(['flows', ...args], {
       ...QUICK_HASH_SETTINGS,
       LOG_LEVEL: 'silent',
       CONFIG_PATH: '/dev/null',
@@ -46,7 +46,7 @@ describe('the command flows', function () {
       ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
       ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
     });
-    return { code: await command.ended, output: command.standardOutput().trim(), all: command.output() };
+    return { code: command.code, output: command.standardOutput.trim(), all: command.output };
   }
 
   it('list names flows with state and trigger, and runs lists what ran', async () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { startMailServer } from '../../support/mail-server.ts';
+import { runCommand } from '../../support/run-command.ts';
 import {
   createMigratedDatabase,
   FIRST_ADMIN_CREDENTIALS,
   QUICK_HASH_SETTINGS,
-  runCli,
   startService,
   TEST_SECRET,
 } from '../../support/service.ts';
@@ -138,8 +138,8 @@ describe('the command mail:test', function () {
       EMAIL_SMTP_IGNORE_TLS: 'true',
     };
     const run = async (...args: string[]) => {
-      const { ended, output } = runCli(['mail:test', ...args], env);
-      return { code: await ended, text: output().trim() };
+      const { code, output } = await runCommand(['mail:test', ...args], env);
+      return { code, text: output.trim() };
     };
     try {
       expect(await run('ann@example.com')).to.deep.equal({

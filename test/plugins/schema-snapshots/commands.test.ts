@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse, stringify } from 'yaml';
-import { FIRST_ADMIN_CREDENTIALS, QUICK_HASH_SETTINGS, runCli, TEST_SECRET } from '../../support/service.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { FIRST_ADMIN_CREDENTIALS, QUICK_HASH_SETTINGS, TEST_SECRET } from '../../support/service.ts';
 import { type Snapshot, type SnapshotService, startChinook } from './snapshot-fixture.ts';
 
 describe('the commands schema snapshot, schema plan and schema apply', function () {
@@ -21,7 +22,7 @@ describe('the commands schema snapshot, schema plan and schema apply', function 
 
   /** Runs a command beside the running service. */
   async function run(...args: readonly string[]) {
-    const command = runCli(['schema', ...args], {
+    const command = await runCommand(['schema', ...args], {
       ...QUICK_HASH_SETTINGS,
       LOG_LEVEL: 'silent',
       CONFIG_PATH: '/dev/null',
@@ -31,7 +32,7 @@ describe('the commands schema snapshot, schema plan and schema apply', function 
       ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
       ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
     });
-    return { code: await command.ended, output: command.standardOutput(), all: command.output() };
+    return { code: command.code, output: command.standardOutput, all: command.output };
   }
   /** Writes a changed snapshot of the database, and answers the path of the file. */
   async function change(edit: (snapshot: Snapshot) => void, query = ''): Promise<string> {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type FreshDatabase, freshDatabase, runSqlFile } from '../../support/database.ts';
 import { openSocket } from '../../support/realtime-client.ts';
-import { type InProcessService, runCli, startService } from '../../support/service.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { type InProcessService, startService } from '../../support/service.ts';
 import { type SystemPostgres, startSystemPostgres } from '../../support/system-postgres.ts';
 import { createUserSender } from '../users/test-users.ts';
 
@@ -33,12 +34,12 @@ describe('database:uninstall', function () {
 
   const schemaOf = () => postgres.dump(database.name, '--schema-only');
   const run = async (...args: readonly string[]) => {
-    const { ended, output } = runCli(['database:uninstall', ...args], {
+    const { code, output } = await runCommand(['database:uninstall', ...args], {
       DB_CONNECTION_STRING: database.url,
       CONFIG_PATH: '/dev/null',
       LOG_LEVEL: 'silent',
     });
-    return { code: await ended, text: output() };
+    return { code, text: output };
   };
   const start = async () => {
     service = await startService({ database, env: { CACHE_ENABLED: 'true', WEBSOCKETS_ENABLED: 'true' } });
@@ -120,14 +121,17 @@ describe('database:uninstall', function () {
   it('database:status tells pending migrations without changing the database, and database:migrate runs them', async () => {
     const before = await schemaOf();
     const status = async (name: string) => {
-      const { ended, standardOutput, output } = runCli([name, ...(name === 'database:status' ? ['--json'] : [])], {
-        DB_CONNECTION_STRING: database.url,
-        CONFIG_PATH: '/dev/null',
-        LOG_LEVEL: 'silent',
-        ADMIN_EMAIL: 'admin@example.com',
-        ADMIN_PASSWORD: 'correct horse battery',
-      });
-      return { code: await ended, text: standardOutput(), all: output() };
+      const { code, standardOutput, output } = await runCommand(
+        [name, ...(name === 'database:status' ? ['--json'] : [])],
+        {
+          DB_CONNECTION_STRING: database.url,
+          CONFIG_PATH: '/dev/null',
+          LOG_LEVEL: 'silent',
+          ADMIN_EMAIL: 'admin@example.com',
+          ADMIN_PASSWORD: 'correct horse battery',
+        },
+      );
+      return { code, text: standardOutput, all: output };
     };
     const empty = await status('database:status');
     const { recorded, pending, newer } = JSON.parse(empty.text);

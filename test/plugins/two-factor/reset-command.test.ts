@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { runCommand } from '../../support/run-command.ts';
 import {
   FIRST_ADMIN_CREDENTIALS,
   type InProcessService,
   QUICK_HASH_SETTINGS,
-  runCli,
   startService,
   TEST_SECRET,
 } from '../../support/service.ts';
@@ -19,7 +19,7 @@ describe('the command users:tfa-reset', function () {
   after(() => service?.stop());
 
   async function run(...args: readonly string[]): Promise<readonly [number | null, string]> {
-    const command = runCli(['users:tfa-reset', ...args], {
+    const command = await runCommand(['users:tfa-reset', ...args], {
       ...QUICK_HASH_SETTINGS,
       LOG_LEVEL: 'silent',
       CONFIG_PATH: '/dev/null',
@@ -29,7 +29,7 @@ describe('the command users:tfa-reset', function () {
       ADMIN_EMAIL: FIRST_ADMIN_CREDENTIALS.email,
       ADMIN_PASSWORD: FIRST_ADMIN_CREDENTIALS.password,
     });
-    return [await command.ended, command.output().trim()];
+    return [command.code, command.output.trim()];
   }
 
   it('turns the second factor of a user off, and records that no user did it', async () => {
