@@ -1,4 +1,4 @@
 export { createAnnouncedCache } from './announced-cache.ts';
 export { createChangeNotificationMigration } from './announcement-migration.ts';
 export { coalesceConcurrentCalls } from './coalesce-calls.ts';
-export { createNotifyStatement, notifySql } from './notify-sql.ts';
+export { createNotifyStatement, NOTIFY_CHANNEL, notifySql } from './notify-sql.ts';

@@ -2,7 +2,7 @@ import { Failure, type Log } from '#kernel';
 import type { ClientCredentials, RealtimeClient, SocketAuthentication } from '../realtime/contract.ts';
 import {
   type ClientMessage,
-  logUnexpectedError,
+  logFailedMessage,
   type MessageError,
   MessageRefusal,
   renderError,
@@ -54,7 +54,7 @@ export class Authentication {
       send(renderMessage({ type: 'auth', status: 'ok', ...token }, {}, message.uid));
       await onResult(true).catch(() => {});
     } catch (error) {
-      logUnexpectedError(log, error);
+      logFailedMessage(log, error);
       const isUnavailable = error instanceof Failure && error.code === 'SERVICE_UNAVAILABLE';
       const code = error instanceof MessageRefusal ? error.code : isUnavailable ? 'SERVICE_UNAVAILABLE' : 'AUTH_FAILED';
       this.#sendError({ code, message: textOf(error) }, message.uid);

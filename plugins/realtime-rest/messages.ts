@@ -1,4 +1,5 @@
 import { errorEnvelope, type Log } from '#kernel';
+import { logUnexpectedError } from '../realtime/library.ts';
 
 /** A parsed message of a client: an object with a type. `uid` is echoed in every answer to it. */
 export interface ClientMessage {
@@ -54,10 +55,9 @@ export function toMessageError(error: unknown, reader: { readonly admin: boolean
   return { code: String(first?.extensions.code), message: first?.message ?? '' };
 }
 
-/** Logs an error that is a fault of the service or of a listener, of which clients learn nothing. */
-export function logUnexpectedError(log: Log, error: unknown): void {
-  if (error instanceof MessageRefusal || errorEnvelope(error, { admin: false }).status !== 500) return;
-  log.error({ err: error }, 'a message of a socket failed');
+/** Logs what a message caused, but for what is wrong with the message itself. */
+export function logFailedMessage(log: Log, error: unknown): void {
+  if (!(error instanceof MessageRefusal)) logUnexpectedError(log, error, 'a message of a socket failed');
 }
 
 /** The text of an answer. `parts` are JSON texts by member, which are not parsed. */

@@ -6,7 +6,7 @@ import { handleItemsMessage } from './items-message.ts';
 import {
   assertMessage,
   type ClientMessage,
-  logUnexpectedError,
+  logFailedMessage,
   type MessageError,
   parseMessage,
   renderError,
@@ -107,7 +107,7 @@ export class RestConnection {
       await this.#dispatch(message);
       await this.#emitMessage(message);
     } catch (error) {
-      logUnexpectedError(this.#deps.log, error);
+      logFailedMessage(this.#deps.log, error);
       const admin = await this.#isAdmin();
       this.#sendError(received.type, toMessageError(error, { admin }), received.uid);
     }

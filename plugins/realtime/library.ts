@@ -1,3 +1,10 @@
+import { errorEnvelope, type Log } from '#kernel';
+
+/** Logs an error that is a fault of the service or of a listener, of which clients learn nothing. `text` says what failed. */
+export function logUnexpectedError(log: Log, error: unknown, text: string): void {
+  if (errorEnvelope(error, { admin: false }).status === 500) log.error({ err: error }, text);
+}
+
 /** Handles messages of a socket one after the other. */
 export interface MessageQueue {
   /** False where too many messages wait: this one is dropped. */

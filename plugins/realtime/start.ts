@@ -83,7 +83,7 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
 
   await engine.start();
   const upgrades = new UpgradeHandler({
-    ...{ settings, limits, heartbeat, clientDeps, routing: deps.routing },
+    ...{ settings, limits, heartbeat, clientDeps, routing: deps.routing, log: deps.log },
     events: createRealtimeEvents(events, () => identity.ofPublic()),
     isStopping: () => isStopping,
     onOpen(client, socket) {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fail, type Log } from '#kernel';
 import type { InterProcessBus, ProcessPresence } from '../cluster/contract.ts';
+import { NOTIFY_CHANNEL } from '../cluster/library.ts';
 import type { Db } from '../database/contract.ts';
 import { quoteIdentifier } from '../database/library.ts';
 import type { RowFeed, WatchedTable, WatchResult } from './contract.ts';
@@ -83,7 +84,7 @@ export function createRowFeed({ db, bus, presence, log }: Deps): RowFeed {
 
     async mark() {
       const { mark, idSql } = await loadOnce();
-      await db.query(`select pg_notify('platform_bus', ${mark(idSql)})`);
+      await db.query(`select pg_notify('${NOTIFY_CHANNEL}', ${mark(idSql)})`);
     },
 
     removeTriggers: async () => (await loadOnce()).registry.removeTriggers(),

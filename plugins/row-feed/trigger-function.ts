@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { NOTIFY_CHANNEL } from '../cluster/library.ts';
 import { quoteIdentifier, quoteLiteral } from '../database/library.ts';
 import { ROW_FEED_FUNCTION, ROW_FEED_TRIGGERS } from '../schema/library.ts';
 
@@ -52,8 +53,7 @@ function renderBody(schema: string, keyColumns: readonly string[]): string {
   // The text of an old row is no JSON inside of the message, so that no parser rounds its numbers.
   const oldRow = `jsonb_build_array(${oldKey}, to_jsonb(o.*)::text)::text`;
   const newKeys = `select count(*), string_agg(${newKey}::text, ',') into total, keys from (select ${keyList} from new_rows limit ${MAX_ROWS + 1}) n`;
-  const oldRows = `(select * from old_rows limit ${MAX_ROWS + 1}) o`;
-  // Both tables have their rows in the same order, so equal lists mean that no key has changed.
+  // Rows of statements that are announced as `many` are not made. Both tables have their rows in the same order, so equal lists mean that no key has changed.
   return `
 #variable_conflict use_variable
 declare
@@ -70,16 +70,21 @@ begin
       ${newKeys};
     elsif tg_op = 'UPDATE' then
       ${newKeys};
-      if tg_argv[0] = 'old' then
-        select string_agg(${oldKey}::text, ','), string_agg(${oldRow}, ',') into old_keys, before from ${oldRows};
+      if total > ${MAX_ROWS} then
+        null;
+      elsif tg_argv[0] = 'old' then
+        select string_agg(${oldKey}::text, ','), string_agg(${oldRow}, ',') into old_keys, before from old_rows o;
       else
-        select string_agg(${oldKey}::text, ',') into old_keys from (select ${keyList} from old_rows limit ${MAX_ROWS + 1}) o;
+        select string_agg(${oldKey}::text, ',') into old_keys from old_rows o;
       end if;
-      if old_keys <> keys and total <= ${MAX_ROWS} then
+      if old_keys <> keys then
         select string_agg(${oldRow}, ',') into gone from old_rows o where ${oldKey} not in (select ${newKey} from new_rows n);
       end if;
     elsif tg_op = 'DELETE' then
-      select count(*), string_agg(${oldRow}, ',') into total, gone from ${oldRows};
+      select count(*) into total from (select from old_rows limit ${MAX_ROWS + 1}) o;
+      if total <= ${MAX_ROWS} then
+        select string_agg(${oldRow}, ',') into gone from old_rows o;
+      end if;
     end if;
     if total = 0 then
       return null;
@@ -96,7 +101,7 @@ begin
     insert into ${schema}.platform_row_feed_messages (id, content) values (message_id, content);
     content := '"stored"';
   end if;
-  perform pg_notify('platform_bus', '{"channel":"${FEED_CHANNEL}","payload":{"i":"' || message_id || '","t":' || tg_relid || ',"e":"' || lower(left(tg_op, 1)) || '","c":' || coalesce(content, 'null') || '}}');
+  perform pg_notify('${NOTIFY_CHANNEL}', '{"channel":"${FEED_CHANNEL}","payload":{"i":"' || message_id || '","t":' || tg_relid || ',"e":"' || lower(left(tg_op, 1)) || '","c":' || coalesce(content, 'null') || '}}');
   return null;
 end`;
 }

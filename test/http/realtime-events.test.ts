@@ -173,6 +173,12 @@ describe('events of sockets', function () {
         await until(() => service.log.some((line) => JSON.stringify(line).includes('websocket.authenticate')));
       });
 
+    it('"authenticate" refuses an upgrade for what is no accountability, and logs it', async () => {
+      const token = encodeURIComponent('badge:{"user":7}');
+      expect(await refusedStatus(service.url, `/websocket?access_token=${token}`)).to.equal(401);
+      await until(() => service.log.some((line) => JSON.stringify(line).includes('credentials of an upgrade')));
+    });
+
     it('a caller whom "authenticate" names is asked for again after a change of rights, and is dropped where no listener names it', async () => {
       const client = await openSocket(service.url);
       await client.ask({ type: 'auth', badge: badge() });

@@ -11,7 +11,8 @@ export interface CommandResult {
   readonly standardOutput: string;
 }
 
-let child: ChildProcess | undefined;
+/** The kept process, and what rejects when it ends. */
+let kept: { readonly child: ChildProcess; readonly ended: Promise<never> } | undefined;
 let running: Promise<unknown> = Promise.resolve();
 
 /**
@@ -31,25 +32,22 @@ export function runCommand(
 }
 
 async function send(request: CommandRequest): Promise<CommandResult> {
-  child ??= start();
-  const used = child;
-  const outputs = new CollectedOutputs(used);
-  const ended = once(used, 'exit').then(([code]) => {
-    child = undefined;
-    throw new Error(`the process of commands ended with ${code}: ${outputs.all}`);
-  });
-  ended.catch(() => {});
-  const answer = once(used, 'message').then(([code]) => code as number);
-  used.send(request);
+  kept ??= start();
+  const { child, ended } = kept;
+  const outputs = new CollectedOutputs(child);
+  const answer = once(child, 'message').then(([code]) => code as number);
+  child.send(request);
   try {
     const [code] = await Promise.race([Promise.all([answer, outputs.complete]), ended]);
     return { code, output: outputs.all.replaceAll(END_OF_OUTPUT, ''), standardOutput: outputs.standard };
+  } catch (error) {
+    throw new Error(outputs.all, { cause: error });
   } finally {
     outputs.stop();
   }
 }
 
-function start(): ChildProcess {
+function start(): NonNullable<typeof kept> {
   const program = fileURLToPath(new URL('command-process.ts', import.meta.url));
   const started = spawn(process.execPath, [...HEAP_FLAGS, ...RECORDING.args, program], {
     cwd: fileURLToPath(new URL('../../', import.meta.url)),
@@ -60,7 +58,12 @@ function start(): ChildProcess {
   started.unref();
   started.channel?.unref();
   for (const stream of [started.stdout, started.stderr]) (stream as unknown as { unref(): void } | null)?.unref();
-  return started;
+  const ended = once(started, 'exit').then(([code]) => {
+    kept = undefined;
+    throw new Error(`the process of commands ended with ${code}`);
+  });
+  ended.catch(() => {});
+  return { child: started, ended };
 }
 
 class CollectedOutputs {

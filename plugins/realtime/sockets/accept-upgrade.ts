@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { Failure, fail } from '#kernel';
+import { Failure, fail, type Log } from '#kernel';
 import type { AuthClientInfo } from '../../auth/contract.ts';
 import type { RoutingService } from '../../http/contract.ts';
 import { clientInfoOf } from '../../http/library.ts';
 import { type ClientDeps, ConnectedClient } from '../clients/client.ts';
 import type { ConnectionLimits, CountedConnection } from '../clients/connection-limits.ts';
 import type { SocketTransport } from '../contract.ts';
+import { logUnexpectedError } from '../library.ts';
 import type { RealtimeEvents } from '../realtime-events.ts';
 import type { RealtimeSettings } from '../settings.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -23,6 +24,7 @@ interface Deps {
   readonly heartbeat: Heartbeat;
   readonly clientDeps: ClientDeps;
   readonly events: RealtimeEvents;
+  readonly log: Log;
   isStopping(): boolean;
   onOpen(client: ConnectedClient, socket: ServerSocket): void;
   onRefusal(): void;
@@ -117,6 +119,7 @@ export class UpgradeHandler {
       if (transport.authentication === 'strict' && !client.isAuthenticated)
         throw fail('INVALID_CREDENTIALS', 'no credentials');
     } catch (error) {
+      logUnexpectedError(this.#deps.log, error, 'the credentials of an upgrade could not be checked');
       return statusOfError(error);
     }
     const protocol = transport.protocol?.(offeredProtocols(request));

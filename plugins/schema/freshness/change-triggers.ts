@@ -8,6 +8,8 @@ const NOTIFY = `${notifySql(SCHEMA_CHANNEL)};`;
 const REGISTRY_TABLES = ['platform_collections', 'platform_fields', 'platform_relations'];
 /** Name of the event trigger. */
 export const EVENT_TRIGGER = 'platform_schema_watch';
+/** SQL: whether the event trigger is there and not switched off. */
+export const EVENT_TRIGGER_WORKS = `exists (select from pg_event_trigger where evtname = '${EVENT_TRIGGER}' and evtenabled in ('O', 'A'))`;
 /** Functions of the triggers. */
 export const SCHEMA_FUNCTIONS = { commands: 'platform_schema_changed', registry: 'platform_registry_changed' } as const;
 
@@ -87,7 +89,7 @@ async function readWatchState(db: Db): Promise<WatchState> {
     `select ${source(SCHEMA_FUNCTIONS.commands)} as commands, ${source(SCHEMA_FUNCTIONS.registry)} as rows,
       array(select c.relname::text from pg_trigger t join pg_class c on c.oid = t.tgrelid
         where c.relnamespace = to_regnamespace(quote_ident($1)) and t.tgname = 'platform_registry_changed') as triggers,
-      exists (select from pg_event_trigger where evtname = '${EVENT_TRIGGER}' and evtenabled in ('O', 'A')) as watched`,
+      ${EVENT_TRIGGER_WORKS} as watched`,
     [db.schemas[0]],
   );
   return rows[0] as WatchState;

@@ -1,6 +1,6 @@
 import type { DatabaseMaintenance, Db } from '../../database/contract.ts';
 import type { DoctorCheck } from '../../doctor/contract.ts';
-import { EVENT_TRIGGER } from './change-triggers.ts';
+import { EVENT_TRIGGER_WORKS } from './change-triggers.ts';
 
 interface Deps {
   readonly db: Pick<Db, 'query'>;
@@ -9,7 +9,7 @@ interface Deps {
   readonly isCached: boolean;
 }
 
-const STATE_SQL = `select exists (select from pg_event_trigger where evtname = '${EVENT_TRIGGER}' and evtenabled in ('O', 'A')) as "isThere",
+const STATE_SQL = `select ${EVENT_TRIGGER_WORKS} as "isThere",
   (select rolsuper from pg_roles where rolname = current_user) as "isSuperuser"`;
 
 /** Whether the service learns of changes that others make to the tables of the database. */

@@ -1,4 +1,5 @@
 import type { Log } from '#kernel';
+import { NOTIFY_CHANNEL } from '../../cluster/library.ts';
 import type { Db } from '../../database/contract.ts';
 import { quoteLiteral } from '../../database/library.ts';
 import { ROW_CHANGES_CHANNEL } from '../contract.ts';
@@ -15,7 +16,7 @@ const REMOVAL_LOCK_TIMEOUT = '5s';
 
 // Every name is qualified, so that the search path of the writing session does not matter.
 const FUNCTION_BODY = `begin
-  perform pg_catalog.pg_notify('platform_bus', pg_catalog.concat('{"channel":"${ROW_CHANGES_CHANNEL}","payload":', tg_relid, '}'));
+  perform pg_catalog.pg_notify('${NOTIFY_CHANNEL}', pg_catalog.concat('{"channel":"${ROW_CHANGES_CHANNEL}","payload":', tg_relid, '}'));
   return null;
 end`;
 

@@ -117,6 +117,17 @@ describe('changed rows of unusual tables', function () {
     expect(await sql('select id from odd')).to.deep.equal([{ id: 2 }]);
   });
 
+  it('are reported as a list to read again for more rows than messages name', async () => {
+    const client = await subscribe('plenty', '(id int primary key, v text)', { leaving: true, query: { limit: 1 } });
+    const resync = async (text: string) => {
+      await sql(text);
+      await client.next((one) => one.resync === true);
+    };
+    await resync(`insert into plenty select n, 'a' from generate_series(1, 5001) n`);
+    await resync(`update plenty set v = 'b'`);
+    await resync('delete from plenty');
+  });
+
   it('are reported where an update changes keys, also when rows swap them', async () => {
     const client = await subscribe('moving', '(id int primary key deferrable, v text)');
     await sql(`insert into moving values (1, 'a'), (2, 'b')`);
