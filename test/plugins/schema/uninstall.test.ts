@@ -4,6 +4,7 @@ import { openSocket } from '../../support/realtime-client.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { type InProcessService, startService } from '../../support/service.ts';
 import { type SystemPostgres, startSystemPostgres } from '../../support/system-postgres.ts';
+import { until } from '../../support/until.ts';
 import { createUserSender } from '../users/test-users.ts';
 
 const CHINOOK = new URL('../../data/chinook.sql', import.meta.url);
@@ -53,11 +54,13 @@ describe('database:uninstall', function () {
   it('leaves the schema and the rows of an adopted database as they were before the first start', async () => {
     const [before, rows] = [await schemaOf(), await postgres.dump(database.name, '--data-only')];
     const admin = await start();
-    // Reads through the cache put triggers on tables; a flow and a file leave rows.
-    expect((await admin('GET', '/items/album?limit=2&fields=*,artist_id.name')).status).to.equal(200);
+    // Reads through the cache put triggers on tables, after the answer; a flow and a file leave rows.
+    await until(async () => {
+      expect((await admin('GET', '/items/album?limit=2&fields=*,artist_id.name')).status).to.equal(200);
+      const found = await database.query(`select from pg_trigger where tgname = 'platform_rows_changed'`);
+      return found.length > 0;
+    }, 60_000);
     await admin('POST', '/flows', { name: 'nightly', trigger: 'schedule', options: { cron: '0 0 * * *' } });
-    const triggers = await database.query(`select from pg_trigger where tgname = 'platform_rows_changed'`);
-    expect(triggers.length).to.be.above(0);
     const socket = await openSocket(String(service?.url));
     await socket.ask({ type: 'auth', access_token: service?.admin.token });
     await socket.ask({ type: 'subscribe', collection: 'album', uid: '1' });
