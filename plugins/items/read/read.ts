@@ -9,7 +9,7 @@ import {
   requireKeyField,
   requireServedCollection,
 } from '../find-collection-and-key.ts';
-import { isOutdatedStatementError } from '../outdated-statement.ts';
+import { isOutdatedStatementError, MAX_STATEMENT_ATTEMPTS } from '../outdated-statement.ts';
 import { type ReadExplanation, toReadExplanation } from './explanation.ts';
 import { createDownload, type ExportDownload } from './export/download.ts';
 import { createReadPlanner, type ReadRequest } from './read-plan.ts';
@@ -27,7 +27,7 @@ export type ReadVerbs = Pick<
 };
 
 export function createItemReads(deps: ItemsEngineDeps): ReadVerbs {
-  const { schema, access, query } = deps;
+  const { db, schema, access, query } = deps;
   const plan = createReadPlanner(deps);
   const { run, runLong } = createReadPlanRunner(deps);
 
@@ -36,18 +36,24 @@ export function createItemReads(deps: ItemsEngineDeps): ReadVerbs {
     // The permission check comes first, so that a caller without permission learns nothing of the collection or the
     // query, and causes no schema refresh for unknown names.
     if (set.of(name, 'read').length === 0) throw fail('FORBIDDEN', `no read permission on ${name}`);
-    const target = await requireServedCollection(schema, name, caller);
-    try {
-      const castRequest = withCastKeys(request, target);
-      return await usePlan(caller, target, castRequest, await plan(caller, set, target, castRequest));
-    } catch (error) {
-      // The tables may have changed since the statement was made. A second failure is final.
-      if (!(isOutdatedStatementError(error) || isUnknownFieldFailure(error))) throw error;
-      const schemaSnapshot = await schema.refresh();
-      if (schemaSnapshot.version === target.schemaSnapshot.version) throw error;
-      const found = await requireServedCollection(schema, name, caller);
-      const castRequest = withCastKeys(request, found);
-      return usePlan(caller, found, castRequest, await plan(caller, set, found, castRequest));
+    let hasChanged = false;
+    for (let attempt = 1; ; attempt++) {
+      const target = await requireServedCollection(schema, name, caller);
+      try {
+        const castRequest = withCastKeys(request, target);
+        return await usePlan(caller, target, castRequest, await plan(caller, set, target, castRequest));
+      } catch (error) {
+        // The tables may have changed since the statement was made. In a unit of work its owner begins again.
+        const isOutdated = isOutdatedStatementError(error) && !db.isInUnitOfWork();
+        if (!(isOutdated || isUnknownFieldFailure(error))) throw error;
+        const { version } = await schema.refresh();
+        const isNew = version !== target.schemaSnapshot.version;
+        hasChanged ||= isNew;
+        if (!(isNew || isOutdated)) throw error;
+        if (attempt < MAX_STATEMENT_ATTEMPTS) continue;
+        if (!(isOutdated && hasChanged)) throw error;
+        throw fail('SERVICE_UNAVAILABLE', `${name} is being changed; try again.`, { service: 'database' });
+      }
     }
   }
 

@@ -6,7 +6,7 @@ import type { Field } from '../../schema/contract.ts';
 import type { ItemsEngine, Key, Payload, WriteCancellation, WrittenRowsAnswerSlot } from '../contract.ts';
 import type { ItemsEngineDeps } from '../deps.ts';
 import { findWritableCollection } from '../find-collection-and-key.ts';
-import { isOutdatedStatementError } from '../outdated-statement.ts';
+import { isOutdatedStatementError, MAX_STATEMENT_ATTEMPTS } from '../outdated-statement.ts';
 import type { WrittenRowSqlCompiler } from '../read/written-row-sql.ts';
 import { filterDatabaseError } from './database-error-event.ts';
 import { translatePostgresWriteError } from './database-errors.ts';
@@ -134,9 +134,6 @@ async function assertAllowed(
     throw fail('FORBIDDEN', `no ${actions.join(' or ')} permission on ${name}`);
 }
 
-/** How often a unit of work is started whose tables change meanwhile. */
-const MAX_ATTEMPTS = 3;
-
 interface WriteRequest {
   readonly caller: Caller;
   readonly name: string;
@@ -187,7 +184,7 @@ async function runUnitOfWork<T>(
       // alike.
       const { version } = await schema.refresh();
       hasChanged ||= version !== schemaSnapshot.version;
-      if (attempt < MAX_ATTEMPTS) continue;
+      if (attempt < MAX_STATEMENT_ATTEMPTS) continue;
       if (!hasChanged) throw translatePostgresWriteError(error, collection);
       throw fail('SERVICE_UNAVAILABLE', `${name} is being changed; try again.`, { service: 'database' });
     }
