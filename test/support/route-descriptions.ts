@@ -73,18 +73,23 @@ export function createRouteDescriptionValidator(routes: readonly DescribedRoute[
   ajv.addSchema(absolute({ $id: DOCUMENT, $defs: components.schemas }) as JsonSchema);
   const router = createRouteFinder(routes.map((route) => ({ ...route, handle() {} })));
   const compiled = new WeakMap<JsonSchema, ValidateFunction>();
+  const operations = new Map<DescribedRoute, OpenApiOperation | undefined>();
+  const resolveOperation = ({ method, path }: DescribedRoute): OpenApiOperation | undefined => {
+    const operation = findOperation(paths[path.replace(/:(\w+)/g, '{$1}')], method === '*' ? 'OPTIONS' : method);
+    if (!operation) return undefined;
+    const responses = Object.entries(operation.responses).map(([status, response]) => [
+      status,
+      typeof response.$ref === 'string'
+        ? components.responses?.[response.$ref.replace('#/components/responses/', '')]
+        : response,
+    ]);
+    return { ...operation, responses: Object.fromEntries(responses) };
+  };
   return {
     routes,
-    operationOf({ method, path }) {
-      const operation = findOperation(paths[path.replace(/:(\w+)/g, '{$1}')], method === '*' ? 'OPTIONS' : method);
-      if (!operation) return undefined;
-      const responses = Object.entries(operation.responses).map(([status, response]) => [
-        status,
-        typeof response.$ref === 'string'
-          ? components.responses?.[response.$ref.replace('#/components/responses/', '')]
-          : response,
-      ]);
-      return { ...operation, responses: Object.fromEntries(responses) };
+    operationOf(route) {
+      if (!operations.has(route)) operations.set(route, resolveOperation(route));
+      return operations.get(route);
     },
     find(method, path) {
       try {
