@@ -55,7 +55,7 @@ export const afterCommitQueues = facet<AfterCommitQueue>('effects', {
 export interface Upgrade {
   /** The whole path, for example `/websocket`. */
   readonly path: string;
-  /** Takes over the socket: it answers, ends and destroys it. */
+  /** Takes over the socket: it answers, ends and destroys it. Errors of the socket need no listener. */
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 

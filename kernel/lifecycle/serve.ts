@@ -34,16 +34,16 @@ const UNDO_TIME = 3000;
 export async function serve({ settings, middleware, upgrades, log }: ServeOptions): Promise<HttpServer> {
   const load = { running: 0, isDraining: false };
   const app = composeApp({ middleware, log, load });
-  // Headers must come in time; a body may be gigabytes on a slow line, and the plugin that reads it sets its time limit.
+  // Headers must come in time, for which Node looks every half a minute by default; the plugin that reads a body sets its time limit.
   const headersTimeout = settings.value<number>('SERVER_HEADERS_TIMEOUT');
-  // Node looks for late headers every so often, and by default only every half a minute.
   const connectionsCheckingInterval = Math.min(Math.max(headersTimeout, 100), 30_000);
   const server = createServer({ requestTimeout: 0, headersTimeout, connectionsCheckingInterval }, app.callback());
   server.keepAliveTimeout = settings.value('SERVER_KEEP_ALIVE_TIMEOUT');
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const taken = upgrades().get(new URL(request.url ?? '/', 'http://localhost').pathname);
+    socket.on('error', () => {}); // Without a listener a client that resets would end the process.
+    const taken = upgrades().get((request.url ?? '').split('?', 1)[0] as string);
     if (taken) taken.handle(request, socket, head);
-    else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+    else socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n', () => socket.destroy());
   };
   await listen(server, settings);
   const bound = server.address() as AddressInfo | string;

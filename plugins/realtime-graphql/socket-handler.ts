@@ -45,15 +45,10 @@ export function createGraphqlSocketHandler(
   }
 
   return (request, socket, head) => {
-    // A client may break the connection while the library is loaded; without a listener the error would end the process.
-    const onError = () => socket.destroy();
-    socket.on('error', onError);
-    accept(request, socket, head)
-      .catch((error: unknown) => {
-        loading = undefined;
-        log.error({ err: error }, 'a GraphQL socket could not be opened');
-        socket.destroy();
-      })
-      .finally(() => socket.off('error', onError));
+    accept(request, socket, head).catch((error: unknown) => {
+      loading = undefined;
+      log.error({ err: error }, 'a GraphQL socket could not be opened');
+      socket.destroy();
+    });
   };
 }

@@ -81,6 +81,8 @@ export class WatchRegistry {
   /** Forgets watches of this process on all but these relations, and those of dead processes; removes triggers that none needs. */
   async sweep(keep: readonly number[]): Promise<void> {
     const { db, log } = this.#deps;
+    // First: a lock that others hold must not let old messages grow.
+    await this.#deleteOldMessages();
     await db.transaction(async () => {
       await this.#begin(DROP_LOCK_TIMEOUT);
       await this.#forgetWatches(keep);
@@ -99,7 +101,6 @@ export class WatchRegistry {
       await this.#begin(DROP_LOCK_TIMEOUT);
       for (const name of await this.#findUnusedFunctions()) await db.ddl(`drop function ${name}`);
     });
-    await this.#deleteOldMessages();
   }
 
   /** Removes all triggers. Answers how many there were. */
@@ -107,17 +108,14 @@ export class WatchRegistry {
     const { db } = this.#deps;
     return db.transaction(async () => {
       await this.#begin(REMOVAL_LOCK_TIMEOUT);
-      const { rows } = await db.query<{ count: string }>(
-        `select count(*) as count from pg_trigger where tgfoid in (${FUNCTIONS})`,
+      const { rows } = await db.query<{ name: string; triggers: number }>(
+        `select oid::regprocedure::text as name, (select count(*)::int from pg_trigger t where t.tgfoid = functions.oid) as triggers
+          from (${FUNCTIONS}) functions`,
         [this.#schema],
       );
-      const functions = await db.query<{ name: string }>(
-        `select oid::regprocedure::text as name from (${FUNCTIONS}) functions`,
-        [this.#schema],
-      );
-      for (const { name } of functions.rows) await db.ddl(`drop function ${name} cascade`);
+      for (const { name } of rows) await db.ddl(`drop function ${name} cascade`);
       await db.query(db.sql`delete from ${this.#watches}`);
-      return Number(rows[0]?.count);
+      return rows.reduce((total, { triggers }) => total + triggers, 0);
     });
   }
 

@@ -6,6 +6,7 @@ import { Agent, createServer, get, type IncomingMessage, type ServerResponse } f
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type BootFailure, facet } from '#kernel';
@@ -244,6 +245,48 @@ describe('HTTP server of the kernel', () => {
       },
       { environment: { SERVER_SHUTDOWN_TIMEOUT: '30' } },
     );
+  });
+
+  it('an upgrade of any target that none takes over is answered 404, and ends no process when the client resets', async () => {
+    const taker: TestPlugin = {
+      name: 'taker',
+      manifest: { contributes: { 'http.upgrade': { paths: ['/taken'] } } },
+      register: (host) =>
+        host.contribute(facet('http.upgrade'), {
+          path: '/taken',
+          handle: (_request: IncomingMessage, socket: Duplex) => socket.end('taken'),
+        }),
+    };
+    await withBootedTestPlugins([taker], async ({ kernel }) => {
+      const { port } = await kernel.listen();
+      const head = (target: string) =>
+        `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+      const answerTo = async (target: string) => {
+        const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+        socket.write(head(target));
+        let text = '';
+        for await (const part of socket) text += part;
+        return text.split('\r\n')[0];
+      };
+      for (const target of ['//', '//[', 'http://[bad/', '/unknown', '*', '/%zz'])
+        expect(await answerTo(target), target).to.equal('HTTP/1.1 404 Not Found');
+      for (const target of ['/taken', '/taken?a=1']) expect(await answerTo(target), target).to.equal('taken');
+      for (let count = 0; count < 50; count++) {
+        const socket = connect(port, '127.0.0.1');
+        await once(socket, 'connect');
+        socket.write(head('/unknown'), () => socket.resetAndDestroy());
+        await once(socket, 'close');
+      }
+      expect(await answerTo('/taken')).to.equal('taken');
+      // One that does not close its side is cut off: a reset answers whatever it still sends.
+      const idle = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      idle.write(head('/unknown'));
+      await once(idle.resume(), 'end');
+      let code: string | undefined;
+      idle.on('error', (error: NodeJS.ErrnoException) => (code = error.code));
+      await until(() => code !== undefined || (idle.write('x'), undefined));
+      expect(code).to.be.oneOf(['ECONNRESET', 'EPIPE']);
+    });
   });
 
   it('listen() reports a port in use with a remedy', async () => {

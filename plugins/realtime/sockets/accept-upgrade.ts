@@ -46,8 +46,6 @@ const TRY_AGAIN_LATER = 1013;
 const statusOfError = (error: unknown): RefusalStatus =>
   error instanceof Failure && error.code === 'SERVICE_UNAVAILABLE' ? 503 : 401;
 
-const ignoreErrors = (): void => {};
-
 /** Takes connections over: `Realtime.accept`. */
 export class UpgradeHandler {
   readonly #deps: Deps;
@@ -69,7 +67,6 @@ export class UpgradeHandler {
 
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer, transport: SocketTransport): Promise<void> {
     const { settings, limits, routing, isStopping } = this.#deps;
-    socket.on('error', ignoreErrors);
     if (isStopping()) return this.#refuse(socket, 503);
     if (!isOriginAllowed(request.headers, settings.origins)) return this.#refuse(socket, 403);
     const info = clientInfoOf(routing.contextOfUpgrade(request));
@@ -82,7 +79,6 @@ export class UpgradeHandler {
       prepared.client.close();
       return this.#refuse(socket, status);
     }
-    socket.off('error', ignoreErrors);
     this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, prepared));
   }
 
