@@ -17,6 +17,9 @@ const UNPAUSED_CODES = 25;
 /** Unknown e-mail addresses run the same statements with this id, so that they take as long. */
 const NO_USER = '00000000-0000-0000-0000-000000000000';
 
+/** Whom an attempt is for: a user, or the address that the client sent where there is none, which is refused alike. */
+export type AttemptSubject = { readonly user: string } | { readonly unknown: string };
+
 export interface LoginAttemptCounter {
   /**
    * Checks a password by `check` and counts the attempt for the user over all processes; `network` is the client's. The user is suspended
@@ -24,7 +27,7 @@ export interface LoginAttemptCounter {
    * @throws USER_SUSPENDED once the attempts are used up, whatever the password; SERVICE_UNAVAILABLE where the attempts being checked could
    * use them up, or too many wait; what `check` throws, and then the attempt is not counted.
    */
-  count(user: string | undefined, network: string, check: () => Promise<boolean>): Promise<boolean>;
+  count(subject: AttemptSubject, network: string, check: () => Promise<boolean>): Promise<boolean>;
   /** The same for a one-time code. Without a limit the user is not suspended and has one attempt in ten seconds after 25 failures. */
   countCode(user: string, network: string, check: () => Promise<boolean>): Promise<boolean>;
   /** Resets the count of a user whose sign-in has passed all steps. */
@@ -79,12 +82,12 @@ export function createLoginAttemptCounter(db: Db, settings: SettingsService): Lo
       if (status === 'active' || password !== undefined) await db.query(FORGET, [users]);
     },
 
-    async count(user, network, check) {
+    async count(subject, network, check) {
       const { auth_login_attempts: limit } = await settings.current();
       if (limit === null) return check();
-      const terms = { limit, suspends: true };
-      if (user === undefined) return countAttempt(NO_USER, terms, check);
-      return withSemaphore(user, network, () => countAttempt(user, terms, check));
+      const [user, place] =
+        'user' in subject ? [subject.user, subject.user] : [NO_USER, `unknown ${subject.unknown.toLowerCase()}`];
+      return withSemaphore(place, network, () => countAttempt(user, { limit, suspends: true }, check));
     },
 
     async countCode(user, network, check) {

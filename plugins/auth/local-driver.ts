@@ -27,13 +27,13 @@ export function createLocalAuthDriver({ accounts, passwords, attempts }: Deps): 
     },
     identifiers: ['email'],
     find: ({ email }) => accounts.byEmail(email as string),
-    async authenticate({ password }, { ip = null }, account) {
+    async authenticate({ email, password }, { ip = null }, account) {
       // An unknown address and an account without a password take as long as a wrong password.
       const stored = account?.password ?? null;
       const check = () => passwords.verify(stored, password as string, { user: null, ip });
       // Attempts are counted for users of the local provider only: other users have no password that could be guessed.
-      const user = account?.provider === LOCAL_PROVIDER ? account.id : undefined;
-      const isMatch = await attempts.count(user, toClientNetworkKey(ip), check);
+      const subject = account?.provider === LOCAL_PROVIDER ? { user: account.id } : { unknown: email as string };
+      const isMatch = await attempts.count(subject, toClientNetworkKey(ip), check);
       if (!account) throw invalidCredentials('no user has this e-mail address');
       if (account.provider !== LOCAL_PROVIDER) {
         throw fail('INVALID_PROVIDER', `the user signs in by ${account.provider}`);

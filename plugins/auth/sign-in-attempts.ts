@@ -16,7 +16,7 @@ export const createSignInAttempts = ({ accounts, attempts, passwords }: Deps): S
   async checkPassword(user, password, { ip = null }) {
     const account = await accounts.bySignedIn({ user });
     const stored = account?.provider === LOCAL_PROVIDER ? account.password : null;
-    return attempts.count(user, toClientNetworkKey(ip), () => passwords.verify(stored, password, { user, ip }));
+    return attempts.count({ user }, toClientNetworkKey(ip), () => passwords.verify(stored, password, { user, ip }));
   },
   countCode: (user, { ip = null }, check) => attempts.countCode(user, toClientNetworkKey(ip), check),
 });

@@ -22,6 +22,7 @@ import { type FlowOperationRegistry, flowOperations, operations } from './contra
 import { createDeliveries } from './delivery/deliveries.ts';
 import { createCoreOperations } from './operations/core-operations.ts';
 import manifest from './package.json' with { type: 'json' };
+import { refuseWritesByOthers } from './plan/admin-writes.ts';
 import { confirmFlowChanges } from './plan/flow-changes.ts';
 import { createFlowPlans, flowsChangedTriggers, flowTablesOf } from './plan/flow-plans.ts';
 import { createFindFlowProblems } from './plan/flow-problems.ts';
@@ -134,6 +135,7 @@ export default definePlugin<Config, SharedConfig>({
     const current = provideOperations(host);
     contributeTables(host);
     const secretOptions = createOperationSecrets(db, used.secrets, log);
+    refuseWritesByOthers(events);
     registerSecretFilters({ events, operations: current, stored: secretOptions });
 
     const withoutListeners = createCallersWithoutListeners();

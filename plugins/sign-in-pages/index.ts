@@ -18,6 +18,7 @@ import { shareRoutes } from './pages/share-routes.ts';
 import { verifyEmailRoutes } from './pages/verify-email-routes.ts';
 
 interface Shared {
+  PUBLIC_URL: string;
   REFRESH_TOKEN_COOKIE_SECURE: boolean;
 }
 
@@ -39,6 +40,7 @@ export default definePlugin<Config, Shared>({
       api: used.internalRequests,
       forms: createFormTokens({ secure }),
       identity: used.identity,
+      path: pathOf(host.config.PUBLIC_URL),
       providers: used.signInProviders,
       routing: used.routing,
       sealed: used.sealedValues,
@@ -60,3 +62,6 @@ export default definePlugin<Config, Shared>({
     for (const route of pages.flatMap((routesOf) => routesOf(tools))) host.contribute(routes, route);
   },
 });
+
+/** The path below which clients reach the service; empty for the root of its host, and where PUBLIC_URL is no address. */
+const pathOf = (publicUrl: string): string => URL.parse(publicUrl)?.pathname.replace(/\/+$/, '') ?? '';

@@ -8,6 +8,8 @@ export interface PageTools {
   readonly api: InternalRequests;
   readonly forms: FormTokens;
   readonly identity: Pick<CallerProvider, 'ofSessionCookie' | 'ofToken'>;
+  /** The path of the service at PUBLIC_URL; empty for the root of the host. */
+  readonly path: string;
   readonly providers: SignInProviders;
   readonly routing: Pick<RoutingService, 'readForm'>;
   readonly sealed: SealedValues;

@@ -47,13 +47,12 @@ const COUNTS = exactObjectSchema({
   last_failure: nullableSchema(TEXT_SCHEMA),
 });
 
-const shared = { tag: 'flows', access: 'permissions' } as const;
 const ofAdmins = { tag: 'flows', access: 'admin' } as const;
 const id = describeParameter('Id of the flow.');
 const run = describeParameter('Id of the run.');
 
 export const RUN_LIST_ROUTE_DESCRIPTION: RouteDescription = {
-  ...shared,
+  ...ofAdmins,
   summary: 'Lists the runs of a flow, the latest first, as far as its accountability keeps them, and how often it ran.',
   params: { id },
   query: {
@@ -72,7 +71,7 @@ export const RUN_LIST_ROUTE_DESCRIPTION: RouteDescription = {
 };
 
 export const RUN_ROUTE_DESCRIPTION: RouteDescription = {
-  ...shared,
+  ...ofAdmins,
   summary: 'Answers a run of a flow with its steps, without secrets.',
   params: { id, run },
   answers: describeDataAnswer(exactObjectSchema({ ...RUN, steps: listSchema(STEP) })),

@@ -27,17 +27,18 @@ interface Deps {
   readonly retryRun: RetryRun;
 }
 
-/** `/flows/<id>/runs`: runs, for callers who may read the flow; to cancel and to retry them is for admins. */
+/** `/flows/<id>/runs`, for admins: a run holds what operations read with other rights than those of whoever may read the flow. */
 export function runRoutes({ items, runs, counters, settleRuns, cancelRun, retryRun }: Deps): readonly Route[] {
-  /** The id of the flow, which the caller may read. @throws FORBIDDEN for any other one */
-  async function readableFlowOf(ctx: HttpContext): Promise<string> {
+  /** The id of the flow, for an admin. @throws FORBIDDEN for other callers, and where there is none */
+  async function flowOf(ctx: HttpContext): Promise<string> {
     const id = ctx.params.id as string;
+    assertAdmin(ctx);
     await items.readOne(ctx.state.caller, 'platform_flows', id, { fields: ['id'] });
     return id;
   }
 
   async function list(ctx: HttpContext): Promise<void> {
-    const flow = await readableFlowOf(ctx);
+    const flow = await flowOf(ctx);
     const query = parsedQueryStringOf(ctx);
     const statuses = parseStatuses(query.status);
     const limit = Math.min(parseCount(query.limit, 'limit', DEFAULT_LIMIT), MAX_LIMIT);
@@ -55,7 +56,7 @@ export function runRoutes({ items, runs, counters, settleRuns, cancelRun, retryR
   }
 
   async function read(ctx: HttpContext): Promise<void> {
-    const flow = await readableFlowOf(ctx);
+    const flow = await flowOf(ctx);
     await settleRuns.ofFlow(flow);
     const found = await findRun(flow, ctx.params.run as string);
     if (found.status === 'waiting') await settleRuns.ofWaiting(found.id);
@@ -83,9 +84,13 @@ export function runRoutes({ items, runs, counters, settleRuns, cancelRun, retryR
   ];
 }
 
+function assertAdmin({ state }: HttpContext): void {
+  if (!state.caller.admin) throw fail('FORBIDDEN', 'runs are for admins');
+}
+
 /** The ids of flow and run, for an admin. @throws FORBIDDEN for other callers, and for what is no id */
 function idsOf(ctx: HttpContext): readonly [flow: string, run: string] {
-  if (!ctx.state.caller.admin) throw fail('FORBIDDEN', 'runs are cancelled and retried by admins');
+  assertAdmin(ctx);
   const { id = '', run = '' } = ctx.params;
   if (!isUuid(id) || !isUuid(run)) throw fail('FORBIDDEN', 'the flow has no run of this id');
   return [id, run];

@@ -16,6 +16,9 @@ export interface UserDeps {
 
 type NewUser = UserChanges & { readonly userName: string };
 
+/** Status of users who have not answered the mail of their invitation or registration. */
+const PENDING: readonly string[] = ['invited', 'unverified'];
+
 /** Creates a user, or takes over a local one with the same address where the settings say so. Answers its key. @throws 400, 403, 409 */
 export async function createUser(deps: UserDeps, request: ScimRequest, user: NewUser): Promise<string> {
   const { db, statements, items } = deps;
@@ -122,6 +125,10 @@ function toStatus({ status }: StoredUser, { active }: UserChanges): Record<strin
   return { status: 'active' };
 }
 
+/** Who waited for a mail to be answered waits no more: where the provider says nothing, its users are active. */
+const statusOfTakenOver = (local: StoredUser, user: NewUser): Record<string, unknown> =>
+  PENDING.includes(local.status) ? { status: user.active === false ? 'suspended' : 'active' } : toStatus(local, user);
+
 function differencesOf(user: StoredUser, fields: Record<string, unknown>): Record<string, unknown> {
   const before: Record<string, unknown> = { ...user, external_identifier: user.externalId };
   return Object.fromEntries(Object.entries(fields).filter(([name, value]) => value !== before[name]));
@@ -164,7 +171,7 @@ async function takeOver(
   const sent = Object.entries(toUserFields(user)).filter(([, value]) => value !== null);
   await items.updateOne(caller, USERS, local.id, {
     ...Object.fromEntries(sent),
-    ...toStatus(local, user),
+    ...statusOfTakenOver(local, user),
     provider: provider.name,
     external_identifier: user.externalId ?? null,
     password: null,

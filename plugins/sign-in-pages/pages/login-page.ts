@@ -11,6 +11,8 @@ import { renderProviderIcon } from './provider-icons.ts';
 export interface LoginView {
   /** The root of the service. */
   readonly root: string;
+  /** The path of the service at its public address, which providers send browsers back to; empty for the root of the host. */
+  readonly path: string;
   /** Where the sign-in leads; undefined for the start page. */
   readonly target: string | undefined;
   readonly formToken: SafeHtml;
@@ -87,7 +89,7 @@ ${others.map((provider) => html`<li>${provider.schema ? renderProviderForm(view,
 
 /** A provider sends the browser back to the sign-in page, which shows why it failed, or leads to the target. */
 function renderLink(view: LoginView, provider: SignInProvider): SafeHtml {
-  const redirect = `/admin/login${view.target === undefined ? '' : `?redirect=${encodeURIComponent(view.target)}`}`;
+  const redirect = `${view.path}/admin/login${view.target === undefined ? '' : `?redirect=${encodeURIComponent(view.target)}`}`;
   const address = `${view.root}/auth/login/${encodeURIComponent(provider.provider)}?redirect=${encodeURIComponent(redirect)}`;
   const label = labelOf(provider);
   return html`<a class="button" href="${address}">${renderProviderIcon(provider.icon, label)} Sign in with ${label}</a>`;

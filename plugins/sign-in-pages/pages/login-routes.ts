@@ -25,12 +25,13 @@ const NOTICES: Readonly<Record<string, string>> = {
 
 /** `/admin/login`: e-mail address and password, one-time codes, and other providers. */
 export function loginRoutes(tools: PageTools): readonly Route[] {
-  const { api, forms, identity, providers, routing, sendPage } = tools;
+  const { api, forms, identity, path, providers, routing, sendPage } = tools;
   const reader = createLoginCredentialReader(tools);
 
   const targetOf = (ctx: HttpContext) => parseRedirectTarget(queryParameterOf(ctx, 'redirect'));
   const viewOf = (ctx: HttpContext): LoginView => ({
     root: rootOf(ctx),
+    path,
     target: targetOf(ctx),
     formToken: forms.renderField(ctx),
     providers: providers.current(),

@@ -76,6 +76,17 @@ describe('auth_login_attempts', () => {
     expect(await statusOf(person.id)).to.equal('suspended');
   });
 
+  it('many attempts at once for one address are refused alike, whether a user has it or not', async () => {
+    await admin('PATCH', '/settings', { auth_login_attempts: 1000 });
+    const refusalsOf = async (email: string) => {
+      const replies = await Promise.all(Array.from({ length: 100 }, () => login('wrong', { email })));
+      return replies.filter(({ status }) => status === 503).length;
+    };
+    const [known, unknown] = [await refusalsOf(person.email), await refusalsOf('none@example.com')];
+    expect(known).to.be.above(0);
+    expect(unknown).to.be.above(0);
+  });
+
   it('concurrent right passwords are not counted', async () => {
     await admin('PATCH', '/settings', { auth_login_attempts: 5 });
     const replies = await Promise.all(Array.from({ length: 12 }, () => login(person.password)));

@@ -156,6 +156,19 @@ describe('SCIM_LINK_LOCAL_USERS=true', function () {
     });
   });
 
+  for (const status of ['invited', 'unverified'])
+    for (const active of [undefined, true, false])
+      it(`makes a user who is ${status} ${active === false ? 'suspended' : 'active'} where "active" is ${active}`, async () => {
+        const { service, scim } = fixture;
+        const email = `${status}-${active}@example.com`;
+        const body = { email, status, role: ROLES.author };
+        const created = await service.request('POST', '/users', { token: service.admin.token, body });
+        const reply = await scim('POST', '/Users', { schemas: [USER], userName: email, active });
+        expect([reply.status, reply.body.active]).to.deep.equal([201, active !== false]);
+        const expected = { provider: 'corp', status: active === false ? 'suspended' : 'active' };
+        expect(await fixture.row(created.body.data.id)).to.include(expected);
+      });
+
   it('ends password, sessions and static token of the local user, who may be another person', async () => {
     const { service, scim } = fixture;
     const { request, admin } = service;

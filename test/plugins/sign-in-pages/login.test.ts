@@ -121,6 +121,17 @@ describe('GET and POST /admin/login', function () {
     expect(text).to.match(/<li hidden>[\s\S]*data-passkey=".\/..\/auth\/login\/passkey"/);
   });
 
+  it('leads providers back below the path of PUBLIC_URL', async () => {
+    const pluginsBefore = standIns.composition.plugins as URL[];
+    const other = await startService({ env: { PUBLIC_URL: 'https://h.example/cms/' }, pluginsBefore });
+    try {
+      const { text } = await new PageClient(other.url).get(LOGIN);
+      expect(text).to.include(`/auth/login/acme?redirect=${encodeURIComponent('/cms/admin/login')}"`);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('signs in by the form of a provider, and shows its failures at its fields', async () => {
     const { body } = await service.request('POST', '/users', {
       token: service.admin.token,
