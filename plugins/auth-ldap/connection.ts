@@ -34,6 +34,9 @@ export async function useLdapConnection<T>(
     sockets.add(socket);
     return watchSocket(socket, broken.reject);
   };
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const tlsOptions = { host, ca };
   const client = new Client({
@@ -52,9 +55,10 @@ export async function useLdapConnection<T>(
       return watch(connectSecurely(...args));
     }) as typeof connectSecurely,
   });
-  const close = () => {
-    for (const socket of sockets) socket.destroy();
-  };
+  guardParser(client, (error) => {
+    broken.reject(error);
+    close();
+  });
   const abort = () => {
     broken.reject(signal.reason);
     close();
@@ -71,6 +75,19 @@ export async function useLdapConnection<T>(
     signal.removeEventListener('abort', abort);
     close();
   }
+}
+
+/** The parser of the library calls itself for each message of a part: what it throws would be thrown in a listener, and end the process. */
+function guardParser(client: Client, fail: (error: unknown) => void): void {
+  const parser = client as unknown as { socketDataHandler(part: Buffer): void };
+  const read = parser.socketDataHandler;
+  parser.socketDataHandler = (part) => {
+    try {
+      read(part);
+    } catch (error) {
+      fail(error);
+    }
+  };
 }
 
 function certificateEndOf(sockets: ReadonlySet<Socket>): Date | undefined {

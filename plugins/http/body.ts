@@ -4,7 +4,7 @@ import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Context, Next } from 'koa';
 import { Failure, fail } from '#kernel';
 import type { UnfinishedBodyMemoryBudget } from './body-memory.ts';
-import { clientAddressOf } from './client-address-and-info.ts';
+import { bodyMemoryHolderOf } from './client-address-and-info.ts';
 import type { RoutingService } from './contract.ts';
 import { assertForm, parseForm } from './form.ts';
 import { assertStorableJson } from './storable-json.ts';
@@ -58,7 +58,7 @@ export function createBodyReaders(limits: BodyLimits): BodyReaders {
     const parse = await parser;
     const request: ParsedBody = {};
     try {
-      if (!ctx.req.complete) limits.memory.assertAvailable(clientAddressOf(ctx), contentLengthOf(ctx.req));
+      if (!ctx.req.complete) limits.memory.assertAvailable(bodyMemoryHolderOf(ctx), contentLengthOf(ctx.req));
       const parseSource = (source: BodySource) => parse(toPost(type, source, request), async () => {});
       if (isParsedDirectly(ctx.req)) await parseBeforeDeadline(ctx.req, limits, () => parseSource(ctx.req));
       else await parseSource(await readCountedBody(ctx, limits));
@@ -83,7 +83,7 @@ export function createBodyReaders(limits: BodyLimits): BodyReaders {
     async readBytes(ctx, { maxBytes, setting }) {
       if (!hasBody(ctx)) return Buffer.alloc(0);
       try {
-        limits.memory.assertAvailable(clientAddressOf(ctx), contentLengthOf(ctx.req));
+        limits.memory.assertAvailable(bodyMemoryHolderOf(ctx), contentLengthOf(ctx.req));
         return await readCountedBytes(ctx, { ...limits, maxBytes });
       } catch (error) {
         ctx.req.unpipe();
@@ -147,7 +147,7 @@ async function readCountedBytes(ctx: Context, limits: BodyLimits): Promise<Buffe
   const abortRead = () => ended.reject(new Error('request aborted'));
   const deadlineTimer = setTimeout(expire, deadline, deadline);
   const idleTimer = idleTimeout > 0 ? setTimeout(expire, idleTimeout, idleTimeout) : undefined;
-  const reservation = memory.reserve(clientAddressOf(ctx), ended.reject, contentLengthOf(req));
+  const reservation = memory.reserve(bodyMemoryHolderOf(ctx), ended.reject, contentLengthOf(req));
   const parts: Buffer[] = [];
   let received = 0;
   const progress = () => void idleTimer?.refresh();

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Context } from 'koa';
+import { toClientNetworkKey } from '../outbound/library.ts';
 import type { HttpContext } from './contract.ts';
 
 /** The context of a route or of a middleware around it. */
@@ -20,6 +21,9 @@ export function clientAddressOf(ctx: ClientRequest): string | null {
   const address = addresses[Math.max(0, addresses.length - proxies)]?.trim() || direct;
   return address === undefined ? null : toPlainAddress(address);
 }
+
+/** Who holds the memory of a body: the client's network, since a host has many addresses of IPv6. */
+export const bodyMemoryHolderOf = (ctx: ClientRequest): string => toClientNetworkKey(clientAddressOf(ctx));
 
 /** An IPv4 address that the system shows as one of IPv6, as IPv4. */
 const toPlainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '');

@@ -6,7 +6,7 @@ import { StreamedResponse } from './streamed-response.ts';
 export const bodyOf = (ctx: HttpContext): unknown => ctx.state.body;
 
 /** The client before authentication: address (behind trusted proxies the real one), user agent, origin. */
-export { clientAddressOf, clientInfoOf } from './client-address-and-info.ts';
+export { bodyMemoryHolderOf, clientAddressOf, clientInfoOf } from './client-address-and-info.ts';
 /** The signal that the client of a request disconnected, created on first use. */
 export { createDisconnectSignalGetter } from './client-disconnect-signal.ts';
 /** Whether a parsed body matches the schema of a route description. */

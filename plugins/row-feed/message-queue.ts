@@ -18,6 +18,15 @@ const READ_TOGETHER = 16;
 /** Messages that wait for the content of an earlier one. */
 const MAX_WAITING = 20_000;
 
+/** Undefined for a content that is gone, or that another program has changed. */
+function parseContent(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Passes messages on in their order: those behind a message whose content is stored wait until it is read. */
 export interface MessageQueue {
   push(payload: unknown): void;
@@ -71,7 +80,7 @@ export function createMessageQueue({ db, log, onChange, onGap }: Deps): MessageQ
       onChange(toChange(message, message.content, sizeOf(message)));
       return;
     }
-    const content: unknown = text === undefined ? undefined : JSON.parse(text);
+    const content = parseContent(text);
     if (isFeedContent(content)) onChange(toChange(message, content, (text?.length ?? 0) + BYTES_PER_MESSAGE));
     else onGap();
   }

@@ -30,6 +30,8 @@ export function withDownloadIdleTimeout(
       done(error);
     },
   });
+  // A connection that breaks before the bytes are read is an error of the read, and not of the process.
+  bytes.on('error', () => {});
   // Adding a listener would start the flow.
   body.pause();
   body.on('data', (part: Buffer) => {

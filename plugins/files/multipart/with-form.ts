@@ -1,6 +1,6 @@
 import { fail } from '#kernel';
 import type { HttpContext } from '../../http/contract.ts';
-import { clientAddressOf } from '../../http/library.ts';
+import { bodyMemoryHolderOf } from '../../http/library.ts';
 import { createFormReader, type FormReader } from './form.ts';
 import { createFormPartReader } from './form-parts.ts';
 import { parseHeaderValue } from './header-value.ts';
@@ -22,7 +22,7 @@ export async function withForm<T>(
 ): Promise<T> {
   const boundary = parseBoundary(ctx);
   const parts = await createFormPartReader(ctx.req, { boundary, idleTimeout: ctx.state.settings?.idleTimeout ?? 0 });
-  const reservation = ctx.state.settings?.memory.reserve(clientAddressOf(ctx), (reason) => parts.close(reason));
+  const reservation = ctx.state.settings?.memory.reserve(bodyMemoryHolderOf(ctx), (reason) => parts.close(reason));
   try {
     return await work(createFormReader(parts, { maxFiles, countMemory: (bytes) => reservation?.add(bytes) }));
   } finally {

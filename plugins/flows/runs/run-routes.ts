@@ -27,7 +27,7 @@ interface Deps {
   readonly retryRun: RetryRun;
 }
 
-/** `/flows/<id>/runs`, for admins: a run holds what operations read with other rights than those of whoever may read the flow. */
+/** `/flows/<id>/runs`, for admins: a run holds what operations read with other rights than those of callers that may read the flow. */
 export function runRoutes({ items, runs, counters, settleRuns, cancelRun, retryRun }: Deps): readonly Route[] {
   /** The id of the flow, for an admin. @throws FORBIDDEN for other callers, and where there is none */
   async function flowOf(ctx: HttpContext): Promise<string> {

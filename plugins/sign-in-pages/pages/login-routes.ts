@@ -68,10 +68,7 @@ export function loginRoutes(tools: PageTools): readonly Route[] {
   const show: Route = {
     method: 'GET',
     path: '/admin/login',
-    description: describePage(
-      'Shows the sign-in page, or opens the target where the browser is signed in.',
-      LOGIN_PARAMETERS,
-    ),
+    description: describePage('Shows the sign-in page, or opens the target of a signed-in browser.', LOGIN_PARAMETERS),
     async handle(ctx) {
       const text = sentenceOf(queryParameterOf(ctx, 'reason'));
       const word = queryParameterOf(ctx, 'notice') ?? '';

@@ -41,6 +41,8 @@ describe('a directory that does not answer as it should', () => {
       socket.write(Buffer.from([0x30, 0x84, 0x7f, 0xff, 0xff, 0xff]));
       socket.write(Buffer.alloc(10 * 1024 * 1024));
     },
+    'sends thousands of small messages at once': (socket) =>
+      void socket.write(Buffer.concat(Array.from({ length: 12_000 }, () => Buffer.from([0x30, 5, 2, 1, 1, 0x73, 0])))),
     'sends answers to requests that were never made without end': (socket) => {
       const part = Buffer.concat(Array.from({ length: 4000 }, () => message(9, ...BIND_SUCCESS)));
       const write = () => {

@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
@@ -6,6 +7,7 @@ import { expect } from 'chai';
 import { findFreePort } from '../../support/free-port.ts';
 import { GCM_ENCRYPTION, startSamlIdentityProvider } from '../../support/saml-identity-provider.ts';
 import { FOREIGN_CERTIFICATE, FOREIGN_KEY, IDP_CERTIFICATE, SP_CERTIFICATE, SP_KEY } from '../../support/saml-keys.ts';
+import { until } from '../../support/until.ts';
 import { type SamlFixture, signInAt, startSamlFixture, startSamlService, usersOf, xmlOf } from './saml-fixture.ts';
 
 const MEMBER = '00000000-0000-4000-8000-00000000000a';
@@ -91,6 +93,29 @@ describe('sign-in by the driver saml', () => {
     const xml = await response.text();
     for (const part of ['metadata', 'acs', 'logout']) expect(xml).to.contain(`/auth/login/corp/${part}"`);
     expect(xml).to.not.contain('KeyDescriptor');
+  });
+
+  it('counts forms that have not arrived like other bodies', async () => {
+    const { request, admin, url } = fixture.service;
+    const { hostname, port } = new URL(url);
+    const held = async () => {
+      const { body } = await request('GET', '/server/health', { token: admin.token });
+      return body.checks['http:unfinishedBodies'][0].observedValue;
+    };
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      [
+        'POST /auth/login/corp/acs HTTP/1.1',
+        'Host: x',
+        'Content-Type: application/x-www-form-urlencoded',
+        'Content-Length: 300000',
+        '',
+        `SAMLResponse=${'a'.repeat(200_000)}`,
+      ].join('\r\n'),
+    );
+    await until(async () => (await held()) > 200_000);
+    socket.destroy();
+    await until(async () => (await held()) === 0);
   });
 
   it('has its routes for no other name', async () => {

@@ -46,7 +46,7 @@ describe('authority of flows', () => {
     ['PATCH', (id: string) => `/flows/${id}`, () => ({ operations: { create: [step], update: [], delete: [] } })],
   ] as const) {
     const address = (id: string) => (typeof path === 'string' ? path : path(id));
-    it(`${method} ${address('<id>')} with ${JSON.stringify(body('<id>'))} is refused to those who are no admin`, async () => {
+    it(`${method} ${address('<id>')} with ${JSON.stringify(body('<id>'))} is refused to a caller that is no admin`, async () => {
       const reply = await author.ask(method, address(flow), body(flow));
       expect([400, 403]).to.include(reply.status, JSON.stringify(reply.body));
       if (!address('').includes('utils')) expect(statusAndCodeOf(reply)).to.deep.equal(FORBIDDEN);

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { withDownloadIdleTimeout } from '../../../plugins/storage-s3/idle-timeout.ts';
 import { sha256 } from '../../support/sha256.ts';
 import { captureError } from '../../support/test-plugins.ts';
+import { until } from '../../support/until.ts';
 import { createTestBytes as bytesOf, readAllBytes } from '../storage/bytes.ts';
 
 /** Idle timeout of the tested downloads, in milliseconds. */
@@ -39,6 +40,16 @@ describe('withDownloadIdleTimeout, the idle timeout of downloads', () => {
     answer = (response) => response.writeHead(200, { 'content-length': 1000 }).write('the beginning');
     const error = await captureError(readAllBytes((await download()).bytes));
     expect(error.message).to.equal(`the server has sent nothing more of a.bin for ${LIMIT} ms`);
+  });
+
+  it('a connection that breaks before the bytes are read is an error of the reader, and not of the process', async () => {
+    answer = (response) => {
+      response.writeHead(200, { 'content-length': 1000 }).write('the beginning');
+      setImmediate(() => response.socket?.resetAndDestroy());
+    };
+    const { bytes } = await download();
+    await until(() => bytes.errored !== null);
+    expect((await captureError(readAllBytes(bytes))).message).to.match(/aborted|reset/i);
   });
 
   it('a pausing reader does not trigger the idle timeout', async () => {
