@@ -206,6 +206,30 @@ describe('GET /metrics', () => {
     extra = 0;
   });
 
+  it('counts requests over METRICS_MAX_SERIES with the labels other, and leaves out none of them', async () => {
+    const name = 'tenon_http_request_duration_seconds';
+    const limited = await startService({
+      env: { METRICS_ENABLED: 'true', METRICS_TOKENS: TOKEN, METRICS_MAX_SERIES: '10', LOG_LEVEL: 'warn' },
+    });
+    try {
+      const paths = ['roles', 'users', 'files', 'folders', 'policies', 'permissions', 'fields', 'relations'];
+      for (const path of paths)
+        for (const method of ['GET', 'PATCH', 'DELETE']) await limited.request(method, `/${path}/0`);
+      const { body } = await limited.request('GET', '/metrics', { headers: { authorization } });
+      const counts = linesOf(String(body), `${name}_count`);
+      expect(counts).to.have.length(10);
+      expect(
+        counts.filter((line) => line.includes('{method="other",route="other",owner="other",status="other"}')),
+      ).to.have.length(1);
+      // The read of metrics itself is not ended yet.
+      const sum = counts.reduce((all, line) => all + Number(line.split(' ').at(-1)), 0);
+      expect(sum).to.equal(paths.length * 3);
+      expect(linesOf(String(body), 'tenon_metrics_dropped_series_total')).to.deep.equal([]);
+    } finally {
+      await limited.stop();
+    }
+  });
+
   it('leaves out a source that fails and a metric whose name is taken, and says so in the log', async () => {
     const text = await read();
     expect(text).to.match(/tenon_metrics_source_failures_total\{service="weather",owner="author"\} \d+/);
