@@ -30,7 +30,9 @@ export default definePlugin<TelemetryConfig>({
       // Loads the libraries of OpenTelemetry.
       const { startTracing } = await import('./tracing.ts');
       tracing = await startTracing({ settings: traces, resource, log });
-      log.info({ url: traces.connection.url }, 'traces are exported');
+      // User, password and query of the address may be secrets.
+      const { origin, pathname } = new URL(traces.connection.url);
+      log.info({ url: origin + pathname }, 'traces are exported');
     });
     host.onStop(async () => {
       const running = tracing;
