@@ -3,21 +3,13 @@ import { context, DiagLogLevel, diag, propagation, type TextMapPropagator, trace
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  type Sampler,
-  type SpanExporter,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import { type Log, VERSION } from '#kernel';
 import type { RequestObserver } from '../http/contract.ts';
 import type { OperationObserver } from './contract.ts';
 import { createOperationTracer } from './operation-spans.ts';
 import { createRequestTracer } from './request-spans.ts';
+import { createSampler } from './sampler.ts';
 import type { OtlpConnection, ResourceAttributes, TraceSettings } from './settings.ts';
 
 /** Milliseconds that the last export may take when the service stops. */
@@ -93,19 +85,4 @@ async function createExporter({ url, headers, protocol, timeout, compression }: 
   // The type of the option is an enumeration that its package does not export to others.
   const options = { url, headers: { ...headers }, timeoutMillis: timeout, compression: compression as never };
   return new OTLPTraceExporter(options);
-}
-
-function createSampler(name: TraceSettings['sampler'], ratio: number): Sampler {
-  const samplers = {
-    always_on: () => new AlwaysOnSampler(),
-    always_off: () => new AlwaysOffSampler(),
-    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
-  };
-  const [, parent, kind] = /^(parentbased_)?(\w+)$/.exec(name) as unknown as [
-    string,
-    string | undefined,
-    keyof typeof samplers,
-  ];
-  const root = samplers[kind]();
-  return parent === undefined ? root : new ParentBasedSampler({ root });
 }
