@@ -13,7 +13,12 @@ export default definePlugin<TelemetryConfig>({
   register(host) {
     const { config, log } = host;
     const { isDisabled, resource, metrics, traces } = parseTelemetrySettings(config);
-    host.provide(otlpMetricsExport, { isDisabled, resource, connection: metrics });
+    host.provide(otlpMetricsExport, {
+      isDisabled,
+      resource,
+      connection: metrics,
+      startDiagnosticLog: async (to) => (await import('./diagnostic-log.ts')).addDiagnosticLog(to),
+    });
     if (!traces) return;
 
     let tracing: Tracing | undefined;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { context, DiagLogLevel, diag, propagation, type TextMapPropagator, trace } from '@opentelemetry/api';
+import { context, propagation, type TextMapPropagator, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -7,6 +7,7 @@ import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentele
 import { type Log, VERSION } from '#kernel';
 import type { RequestObserver } from '../http/contract.ts';
 import type { OperationObserver } from './contract.ts';
+import { addDiagnosticLog } from './diagnostic-log.ts';
 import { createOperationTracer } from './operation-spans.ts';
 import { createRequestTracer } from './request-spans.ts';
 import { createSampler } from './sampler.ts';
@@ -33,19 +34,15 @@ interface TracingOptions {
 /** Starts to trace requests and operations, and to export their spans in batches. Loads the libraries of OpenTelemetry. */
 export async function startTracing({ settings, resource, log }: TracingOptions): Promise<Tracing> {
   const { batch, connection, propagates, ratio, sampler } = settings;
-  const reportToLog = (text: string) => log.warn({ reason: text }, 'OpenTelemetry reports a problem');
-  const silent = () => {};
-  diag.setLogger(
-    { error: reportToLog, warn: reportToLog, info: silent, debug: silent, verbose: silent },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
+  const exporter = await createExporter(connection);
+  const endDiagnosticLog = addDiagnosticLog(log);
   const provider = new TracerProvider({
     resource: resourceFromAttributes(resource),
     sampler: createSampler(sampler, ratio),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: await createExporter(connection),
+        exporter,
         scheduledDelayMillis: batch.delay,
         exportTimeoutMillis: batch.timeout,
         maxQueueSize: batch.queue,
@@ -70,7 +67,8 @@ export async function startTracing({ settings, resource, log }: TracingOptions):
           'the last spans were not exported',
         );
       await Promise.race([provider.shutdown().catch(failed), pause(STOP_LIMIT, undefined, { ref: false })]);
-      for (const api of [trace, context, propagation, diag]) api.disable();
+      for (const api of [trace, context, propagation]) api.disable();
+      endDiagnosticLog();
       contexts.disable();
     },
   };

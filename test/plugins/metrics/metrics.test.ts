@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { metricSources } from '../../../plugins/metrics/contract.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../support/otlp-receiver.ts';
@@ -298,6 +301,42 @@ describe('metrics with other settings', () => {
       await service.stop();
     }
   });
+
+  for (const [title, tracing] of [
+    ['without traces', { OTEL_TRACES_EXPORTER: 'none' }],
+    ['beside traces', { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:1' }],
+  ] as const)
+    it(`failed exports of metrics ${title} are logged, a repeated failure once`, async () => {
+      let failures = 0;
+      const collector = createServer((request, response) => {
+        failures++;
+        request.resume().once('end', () => response.writeHead(400).end());
+      });
+      collector.listen(0, '127.0.0.1');
+      await once(collector, 'listening');
+      const service = await startService({
+        env: {
+          ...tracing,
+          METRICS_SERVICES: 'metrics',
+          OTEL_METRICS_EXPORTER: 'otlp',
+          OTEL_METRIC_EXPORT_INTERVAL: '100',
+          OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}/v1/metrics`,
+          LOG_LEVEL: 'warn',
+        },
+      });
+      try {
+        await until(async () => failures >= 5);
+        const lines = service.log.filter(
+          ({ msg, reason }) =>
+            msg === 'OpenTelemetry reports a problem' && /metrics export failed/.test(String(reason)),
+        );
+        expect(lines).to.have.length(1);
+      } finally {
+        await service.stop();
+        collector.closeAllConnections();
+        await new Promise((resolve) => collector.close(resolve));
+      }
+    });
 
   for (const [name, value, reason] of [
     ['METRICS_SCHEDULE', 'sometimes', 'METRICS_SCHEDULE is no cron expression: sometimes'],
