@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { ClientGone, errorEnvelope, type Middleware, type RequestScope, requestScope } from '#kernel';
 import { hasBody } from './body.ts';
 import { clientAddressOf } from './client-address-and-info.ts';
@@ -16,6 +17,9 @@ import { StreamedResponse } from './streamed-response.ts';
 
 /** Status in the log for a client that disconnected before its response, as nginx has it. */
 const CLIENT_GONE = 499;
+
+/** Whether the client has disconnected before the end of its response. A mount may have sent a whole one itself. */
+const hasLeft = ({ closed, writableFinished }: ServerResponse): boolean => closed && !writableFinished;
 
 /** The outermost middleware: default headers, CORS, 304 for unchanged content, error filters and the log line. */
 export function createOutermostHttpMiddleware(
@@ -68,7 +72,7 @@ export function createOutermostHttpMiddleware(
           await requestScope.run(new ClientRequestScope(scope, ctx), layers);
           answerNotModified(ctx);
         }
-        status = ctx.status;
+        status = hasLeft(ctx.res) ? CLIENT_GONE : ctx.status;
       } catch (caught) {
         const error = caught instanceof ClientGone ? caught : await runErrorFilters(ctx, caught);
         status = ctx.res.closed
@@ -89,8 +93,9 @@ export function createOutermostHttpMiddleware(
             observation?.end(end);
             if (isLogged) logRequest({ ...end, url, ip });
           };
-          // A streamed response is logged when it ends, in the context of its request.
-          if (ctx.body instanceof StreamedResponse) ctx.res.once('close', () => requestScope.run(scope, write));
+          // A streamed response is logged when it ends, in the context of its request. One that is closed already emits nothing more.
+          if (ctx.body instanceof StreamedResponse && !ctx.res.closed)
+            ctx.res.once('close', () => requestScope.run(scope, write));
           else write();
         }
       }

@@ -1,11 +1,15 @@
 import type { Log } from '#kernel';
 import type { RequestEnd } from './contract.ts';
 
-/** Exact names are those with which sign-in providers send browsers back. */
+/** A cheap check of whole addresses; those with an escape are looked at in full. */
 const MAY_HOLD_SECRET =
-  /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|%|[?&](?:code|state|saml\w*|relaystate)=/i;
+  /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|[%\\]|[?&](?:code|state|saml\w*|relaystate)=/i;
+/** Exact names are those with which sign-in providers send browsers back. */
 const SECRET_NAME =
   /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|^(?:code|state|saml\w*|relaystate)$/i;
+/** A name in JSON or GraphQL; one with an escape such as \u006b may be any name. */
+const SECRET_NAME_IN_VALUE =
+  /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|\\u/i;
 /** Milliseconds from which a request is logged whatever the share of logged requests is. */
 const SLOW = 1000;
 
@@ -35,6 +39,10 @@ export const createRequestLog =
     log.info(isSampled ? { ...about, sampleRate: share } : about, 'request');
   };
 
+/**
+ * Replaces the values of parameters that have the name of a secret, and those with JSON or GraphQL in which there is such a name:
+ * `filter={"token":{"_eq":"…"}}`.
+ */
 export function redactSecrets(url: string): string {
   const at = url.indexOf('?');
   if (at === -1) return url;
@@ -43,16 +51,21 @@ export function redactSecrets(url: string): string {
     .split('&')
     .map((part) => {
       const [name = ''] = part.split('=', 1);
-      return SECRET_NAME.test(decodeName(name)) && part !== name ? `${name}=--redact--` : part;
+      const isSecret = part !== name && (isSecretName(decode(name)) || hasSecretName(decode(part.slice(name.length))));
+      return isSecret ? `${name}=--redact--` : part;
     });
   return `${url.slice(0, at)}?${parts.join('&')}`;
 }
 
-function decodeName(text: string): string {
+/** A text that cannot be decoded may still hold a secret. */
+const isSecretName = (name: string | undefined): boolean => name === undefined || SECRET_NAME.test(name);
+const hasSecretName = (value: string | undefined): boolean =>
+  value === undefined || (/[{[]/.test(value) && SECRET_NAME_IN_VALUE.test(value));
+
+function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A name that cannot be decoded may still be that of a secret.
-    return 'secret';
+    return undefined;
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#kernel';
 import type { MetricDescription, MetricSample, MetricSamples, MetricSource } from './contract.ts';
 import { Counter } from './library.ts';
+import { findSamplesProblem } from './source-problems.ts';
 
 /** Milliseconds that one source has while metrics are read, and by schedule. */
 const DEADLINES = { read: 2000, schedule: 10_000 } as const;
@@ -115,7 +116,10 @@ export class MetricsCollector {
     const end = () => void this.#running.delete(value);
     running.then(end, end);
     try {
-      return await Promise.race([running, late]);
+      const samples = await Promise.race([running, late]);
+      const problem = findSamplesProblem(value, samples);
+      if (problem !== undefined) throw new TypeError(problem);
+      return samples;
     } catch (error) {
       this.#failures.add([value.service, owner]);
       this.#options.log.warn({ err: error, source: owner, service: value.service }, 'metrics were not collected');
@@ -125,9 +129,7 @@ export class MetricsCollector {
 
   #toMetric(name: string, { kind, help }: MetricDescription, samples: readonly MetricSample[]): CollectedMetric {
     const { maxSeries, prefix } = this.#options;
-    const valid = samples.filter(({ value }) =>
-      kind === 'histogram' ? typeof value === 'object' : Number.isFinite(value),
-    );
+    const valid = samples.filter(({ value }) => kind === 'histogram' || Number.isFinite(value));
     if (valid.length > maxSeries) this.#dropped.add([name], valid.length - maxSeries);
     return { name: prefix + name, kind, help, samples: valid.slice(0, maxSeries).map(toBoundedLabels) };
   }

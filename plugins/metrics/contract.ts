@@ -21,7 +21,9 @@ export interface HistogramValue {
 
 /** One value of a metric. Label values must not come from clients: each new one is kept for as long as the process lives. */
 export interface MetricSample {
+  /** Names are made of letters, digits and `_`, without `__` and without a digit at the beginning; those of histograms are not `le`. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** A sample whose number is not finite is left out. */
   readonly value: number | HistogramValue;
 }
 
@@ -39,7 +41,7 @@ export interface MetricSource {
    * and its last samples are read.
    */
   readonly collected?: 'scrape' | 'schedule';
-  /** The samples of now. It has two seconds, by schedule ten; a failure leaves out these metrics only. */
+  /** The samples of now. It has two seconds, by schedule ten; a failure leaves out these metrics only, and a sample of the wrong form is one. */
   collect(): MetricSamples | Promise<MetricSamples>;
 }
 

@@ -40,8 +40,9 @@ export default definePlugin<MetricsConfig>({
       maxSeries,
       log,
     });
-    const requests = createRequestMetrics(maxSeries);
-    const operations = createOperationMetrics(maxSeries);
+    // One series of each is that of all further ones.
+    const requests = createRequestMetrics(maxSeries - 1);
+    const operations = createOperationMetrics(maxSeries - 1);
     const measurement = createProcessMeasurement();
     const isMeasured = (service: string) => services?.has(service) ?? true;
     if (isMeasured('http')) host.contribute(requestObservers, requests.observer);

@@ -9,7 +9,7 @@ import { toScopeMetrics } from './metric-data.ts';
 /** Milliseconds that the last export may take when the service stops. */
 const STOP_LIMIT = 2000;
 
-interface ExportOptions extends Pick<OtlpMetricsExport, 'connection' | 'resource'> {
+interface ExportOptions extends Pick<OtlpMetricsExport, 'connection' | 'resource' | 'startDiagnosticLog'> {
   readonly collector: Pick<MetricsCollector, 'collect'>;
   /** Milliseconds. */
   readonly interval: number;
@@ -20,7 +20,7 @@ interface ExportOptions extends Pick<OtlpMetricsExport, 'connection' | 'resource
 
 /** Sends all metrics to a collector at intervals, and once more at the end. */
 export async function startOtlpExport(options: ExportOptions): Promise<{ stop(): Promise<void> }> {
-  const { collector, connection, resource, interval, timeout, log } = options;
+  const { collector, connection, resource, startDiagnosticLog, interval, timeout, log } = options;
   const reader = new PeriodicExportingMetricReader({
     exporter: await createExporter(connection),
     exportIntervalMillis: interval,
@@ -34,6 +34,7 @@ export async function startOtlpExport(options: ExportOptions): Promise<{ stop():
       },
     ],
   });
+  const endDiagnosticLog = await startDiagnosticLog(log);
   const provider = new MeterProvider({ resource: resourceFromAttributes(resource), readers: [reader] });
   return {
     async stop() {
@@ -43,6 +44,7 @@ export async function startOtlpExport(options: ExportOptions): Promise<{ stop():
           'the last metrics were not exported',
         );
       await Promise.race([provider.shutdown().catch(failed), pause(STOP_LIMIT, undefined, { ref: false })]);
+      endDiagnosticLog();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { service } from '#kernel';
+import { type Log, service } from '#kernel';
 import type { OtlpConnection, ResourceAttributes } from './settings.ts';
 
 export type { OtlpConnection, ResourceAttributes };
@@ -35,6 +35,11 @@ export interface OtlpMetricsExport {
   readonly isDisabled: boolean;
   readonly resource: ResourceAttributes;
   readonly connection: OtlpConnection;
+  /**
+   * Writes problems that the libraries of OpenTelemetry report, such as failed exports, to a log: each once a minute, and ten at most.
+   * Resolves with the function that ends that. Loads the API of OpenTelemetry.
+   */
+  startDiagnosticLog(log: Log): Promise<() => void>;
 }
 
 /** The connection for exports of metrics, whose headers may hold secrets. */

@@ -13,7 +13,12 @@ export default definePlugin<TelemetryConfig>({
   register(host) {
     const { config, log } = host;
     const { isDisabled, resource, metrics, traces } = parseTelemetrySettings(config);
-    host.provide(otlpMetricsExport, { isDisabled, resource, connection: metrics });
+    host.provide(otlpMetricsExport, {
+      isDisabled,
+      resource,
+      connection: metrics,
+      startDiagnosticLog: async (to) => (await import('./diagnostic-log.ts')).addDiagnosticLog(to),
+    });
     if (!traces) return;
 
     let tracing: Tracing | undefined;
@@ -30,7 +35,9 @@ export default definePlugin<TelemetryConfig>({
       // Loads the libraries of OpenTelemetry.
       const { startTracing } = await import('./tracing.ts');
       tracing = await startTracing({ settings: traces, resource, log });
-      log.info({ url: traces.connection.url }, 'traces are exported');
+      // User, password and query of the address may be secrets.
+      const { origin, pathname } = new URL(traces.connection.url);
+      log.info({ url: origin + pathname }, 'traces are exported');
     });
     host.onStop(async () => {
       const running = tracing;

@@ -1,23 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { context, DiagLogLevel, diag, propagation, type TextMapPropagator, trace } from '@opentelemetry/api';
+import { context, propagation, type TextMapPropagator, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  type Sampler,
-  type SpanExporter,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import { type Log, VERSION } from '#kernel';
 import type { RequestObserver } from '../http/contract.ts';
 import type { OperationObserver } from './contract.ts';
+import { addDiagnosticLog } from './diagnostic-log.ts';
 import { createOperationTracer } from './operation-spans.ts';
 import { createRequestTracer } from './request-spans.ts';
+import { createSampler } from './sampler.ts';
 import type { OtlpConnection, ResourceAttributes, TraceSettings } from './settings.ts';
 
 /** Milliseconds that the last export may take when the service stops. */
@@ -41,19 +34,15 @@ interface TracingOptions {
 /** Starts to trace requests and operations, and to export their spans in batches. Loads the libraries of OpenTelemetry. */
 export async function startTracing({ settings, resource, log }: TracingOptions): Promise<Tracing> {
   const { batch, connection, propagates, ratio, sampler } = settings;
-  const reportToLog = (text: string) => log.warn({ reason: text }, 'OpenTelemetry reports a problem');
-  const silent = () => {};
-  diag.setLogger(
-    { error: reportToLog, warn: reportToLog, info: silent, debug: silent, verbose: silent },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
+  const exporter = await createExporter(connection);
+  const endDiagnosticLog = addDiagnosticLog(log);
   const provider = new TracerProvider({
     resource: resourceFromAttributes(resource),
     sampler: createSampler(sampler, ratio),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: await createExporter(connection),
+        exporter,
         scheduledDelayMillis: batch.delay,
         exportTimeoutMillis: batch.timeout,
         maxQueueSize: batch.queue,
@@ -78,7 +67,8 @@ export async function startTracing({ settings, resource, log }: TracingOptions):
           'the last spans were not exported',
         );
       await Promise.race([provider.shutdown().catch(failed), pause(STOP_LIMIT, undefined, { ref: false })]);
-      for (const api of [trace, context, propagation, diag]) api.disable();
+      for (const api of [trace, context, propagation]) api.disable();
+      endDiagnosticLog();
       contexts.disable();
     },
   };
@@ -93,19 +83,4 @@ async function createExporter({ url, headers, protocol, timeout, compression }: 
   // The type of the option is an enumeration that its package does not export to others.
   const options = { url, headers: { ...headers }, timeoutMillis: timeout, compression: compression as never };
   return new OTLPTraceExporter(options);
-}
-
-function createSampler(name: TraceSettings['sampler'], ratio: number): Sampler {
-  const samplers = {
-    always_on: () => new AlwaysOnSampler(),
-    always_off: () => new AlwaysOffSampler(),
-    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
-  };
-  const [, parent, kind] = /^(parentbased_)?(\w+)$/.exec(name) as unknown as [
-    string,
-    string | undefined,
-    keyof typeof samplers,
-  ];
-  const root = samplers[kind]();
-  return parent === undefined ? root : new ParentBasedSampler({ root });
 }

@@ -67,6 +67,52 @@ describe('the middleware edge', () => {
     }
   });
 
+  it('redacts a value of a parameter that holds the name of a secret, encoded or not', () => {
+    for (const part of [
+      'filter={"api_key":{"_eq":"hidden"}}',
+      'filter=%7B%22token%22%3A%7B%22_eq%22%3A%22hidden%22%7D%7D',
+      'filter=[{"secret":{"_eq":"hidden"}}]',
+      'filter=+%0A%7B%22to%6ben%22:%22hidden%22%7D',
+      String.raw`filter={"t\u006fken":{"_eq":"hidden"}}`,
+      'deep={"users":{"_filter":{"otp":"hidden"}}}',
+      'deep[users][_filter]={"otp":"hidden=="}',
+      'variables={"password":"hidden"}',
+      'query={users(filter:{token:{_eq:"hidden"}}){id}}',
+      'query=query+A{users(filter:{token:{_eq:"hidden"}}){id}}',
+      'filter=%7B%22token%22%3A%22hidden%22%zz',
+    ]) {
+      const [name] = part.split('=', 1);
+      expect(redactSecrets(`/a?b=1&${part}&c=2`), part).to.equal(`/a?b=1&${name}=--redact--&c=2`);
+    }
+  });
+
+  it('keeps values of parameters without the name of a secret', () => {
+    for (const part of [
+      'filter={"code":{"_eq":1},"state":{"_eq":"open"}}',
+      'filter=%7B%22title%22%3A%7B%22_eq%22%3A%2250%25%22%7D%7D',
+      'sort=-token',
+      'search=one%20two',
+      'a',
+    ])
+      expect(redactSecrets(`/a?b=1&${part}&c=2`)).to.equal(`/a?b=1&${part}&c=2`);
+  });
+
+  it('logs no secret of a filter, a deep query or variables', async () => {
+    const from = echo.log.length;
+    for (const part of [
+      'filter={"api_key":"hidden-4"}',
+      'variables=%7B%22password%22:%22hidden-5%22%7D',
+      String.raw`filter={"api\u005fkey":"hidden-6"}`,
+    ])
+      await echo.request('GET', `/fixed?${part}`);
+    const paths = echo.log.slice(from).map(({ path }) => path);
+    expect(paths).to.deep.equal([
+      '/fixed?filter=--redact--',
+      '/fixed?variables=--redact--',
+      '/fixed?filter=--redact--',
+    ]);
+  });
+
   it('reads the client address from trusted proxies only', async () => {
     const ip = async (forwarded?: string) =>
       (await echo.request('GET', '/echo/client', { headers: forwarded ? { 'x-forwarded-for': forwarded } : {} })).body

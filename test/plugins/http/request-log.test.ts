@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
-import { routes } from '../../../plugins/http/contract.ts';
+import { type RequestEnd, requestObservers, routes } from '../../../plugins/http/contract.ts';
+import { sendData, sendStream } from '../../../plugins/http/library.ts';
 import { TEST_ROUTE_DESCRIPTION } from '../../support/route-descriptions.ts';
 import { createSender, type SendRequest } from '../../support/send.ts';
 import { type TestPlugin, withBootedTestPlugins } from '../../support/test-plugins.ts';
@@ -74,4 +76,63 @@ describe('the log line of a request', () => {
     for (const line of sampled) expect(line).to.include({ sampleRate: 0.5, status: 200 });
     expect(await linesAfter('0', (request) => sendNotes(request, 20))).to.have.length(1);
   });
+});
+
+describe('a request whose client disconnects before its answer', () => {
+  /** The line and the ends of the request, whose route calls `answer` when its client has left. */
+  async function endOf(kind: 'stream' | 'data') {
+    const ends: RequestEnd[] = [];
+    const client = new AbortController();
+    let isReturned = false;
+    async function* parts() {
+      try {
+        yield 'part';
+        yield 'further part';
+      } finally {
+        isReturned = true;
+      }
+    }
+    const leaving: TestPlugin = {
+      name: 'leaving',
+      manifest: { contributes: { 'http.routes': { prefixes: ['/notes'] }, 'http.observers': {} } },
+      register(host) {
+        host.contribute(requestObservers, { begin: () => ({ end: (end) => void ends.push(end) }) });
+        host.contribute(routes, {
+          method: 'POST',
+          path: '/notes',
+          description: TEST_ROUTE_DESCRIPTION,
+          async handle(ctx) {
+            client.abort();
+            await once(ctx.res, 'close');
+            if (kind === 'data') sendData(ctx, 'late');
+            else await sendStream(ctx, parts(), { type: 'text/plain' });
+          },
+        });
+      },
+    };
+    return withBootedTestPlugins(
+      [leaving],
+      async ({ kernel, log }) => {
+        await kernel.migrate();
+        await kernel.start();
+        const { port } = await kernel.listen();
+        await fetch(`http://127.0.0.1:${port}/notes`, { method: 'POST', signal: client.signal }).catch(() => {});
+        const lines = () => log.filter(({ msg }) => msg === 'request');
+        await until(async () => lines().length > 0 && (kind === 'data' || isReturned));
+        return { ends, lines: lines() };
+      },
+      { product: ['http'], environment: { LOG_LEVEL: 'info' } },
+    );
+  }
+
+  for (const [kind, title] of [
+    ['stream', 'a stream'],
+    ['data', 'a whole body'],
+  ] as const)
+    it(`ends and is logged once with status 499 where ${title} was to be sent`, async () => {
+      const { ends, lines } = await endOf(kind);
+      expect(ends.map(({ status, route }) => [status, route?.path])).to.deep.equal([[499, '/notes']]);
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.include({ path: '/notes', status: 499, ip: '127.0.0.1' });
+    });
 });

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { metricSources } from '../../../plugins/metrics/contract.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../support/otlp-receiver.ts';
@@ -206,6 +209,30 @@ describe('GET /metrics', () => {
     extra = 0;
   });
 
+  it('counts requests over METRICS_MAX_SERIES with the labels other, and leaves out none of them', async () => {
+    const name = 'tenon_http_request_duration_seconds';
+    const limited = await startService({
+      env: { METRICS_ENABLED: 'true', METRICS_TOKENS: TOKEN, METRICS_MAX_SERIES: '10', LOG_LEVEL: 'warn' },
+    });
+    try {
+      const paths = ['roles', 'users', 'files', 'folders', 'policies', 'permissions', 'fields', 'relations'];
+      for (const path of paths)
+        for (const method of ['GET', 'PATCH', 'DELETE']) await limited.request(method, `/${path}/0`);
+      const { body } = await limited.request('GET', '/metrics', { headers: { authorization } });
+      const counts = linesOf(String(body), `${name}_count`);
+      expect(counts).to.have.length(10);
+      expect(
+        counts.filter((line) => line.includes('{method="other",route="other",owner="other",status="other"}')),
+      ).to.have.length(1);
+      // The read of metrics itself is not ended yet.
+      const sum = counts.reduce((all, line) => all + Number(line.split(' ').at(-1)), 0);
+      expect(sum).to.equal(paths.length * 3);
+      expect(linesOf(String(body), 'tenon_metrics_dropped_series_total')).to.deep.equal([]);
+    } finally {
+      await limited.stop();
+    }
+  });
+
   it('leaves out a source that fails and a metric whose name is taken, and says so in the log', async () => {
     const text = await read();
     expect(text).to.match(/tenon_metrics_source_failures_total\{service="weather",owner="author"\} \d+/);
@@ -274,6 +301,42 @@ describe('metrics with other settings', () => {
       await service.stop();
     }
   });
+
+  for (const [title, tracing] of [
+    ['without traces', { OTEL_TRACES_EXPORTER: 'none' }],
+    ['beside traces', { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:1' }],
+  ] as const)
+    it(`failed exports of metrics ${title} are logged, a repeated failure once`, async () => {
+      let failures = 0;
+      const collector = createServer((request, response) => {
+        failures++;
+        request.resume().once('end', () => response.writeHead(400).end());
+      });
+      collector.listen(0, '127.0.0.1');
+      await once(collector, 'listening');
+      const service = await startService({
+        env: {
+          ...tracing,
+          METRICS_SERVICES: 'metrics',
+          OTEL_METRICS_EXPORTER: 'otlp',
+          OTEL_METRIC_EXPORT_INTERVAL: '100',
+          OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}/v1/metrics`,
+          LOG_LEVEL: 'warn',
+        },
+      });
+      try {
+        await until(async () => failures >= 5);
+        const lines = service.log.filter(
+          ({ msg, reason }) =>
+            msg === 'OpenTelemetry reports a problem' && /metrics export failed/.test(String(reason)),
+        );
+        expect(lines).to.have.length(1);
+      } finally {
+        await service.stop();
+        collector.closeAllConnections();
+        await new Promise((resolve) => collector.close(resolve));
+      }
+    });
 
   for (const [name, value, reason] of [
     ['METRICS_SCHEDULE', 'sometimes', 'METRICS_SCHEDULE is no cron expression: sometimes'],

@@ -140,6 +140,55 @@ describe('traces by OTLP', () => {
   });
 });
 
+describe('the sampler traceidratio', () => {
+  const COUNT = 200;
+  /** The spans of requests with a traceparent whose trace id and flag the client has chosen, and those of their plugins. */
+  async function countSpans(sampler: string, trace: string, flag: '00' | '01') {
+    const receiver = await startOtlpReceiver();
+    try {
+      const service = await startService({
+        env: {
+          ...QUICK,
+          OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+          OTEL_TRACES_SAMPLER: sampler,
+          OTEL_TRACES_SAMPLER_ARG: '0.5',
+        },
+      });
+      try {
+        const headers = { traceparent: `00-${trace}-${PARENT}-${flag}` };
+        for (let at = 0; at < COUNT; at++) await service.request('GET', '/items/nothing', { headers });
+      } finally {
+        // Exports the last spans.
+        await service.stop();
+      }
+      const spans = receiver.spans.filter(({ traceId }) => traceId === trace);
+      const requests = spans.filter(({ kind }) => kind === 2);
+      const parents = new Set(requests.map(({ spanId }) => spanId));
+      const plugins = spans.filter(({ name, parentSpanId }) => name === '@tenon/items' && parents.has(parentSpanId));
+      return { requests: requests.length, plugins: plugins.length };
+    } finally {
+      await receiver.stop();
+    }
+  }
+
+  // The sampler of the SDK compares a number from the id with the share: it keeps the first of these ids, and never the second one.
+  const REJECTED = 'ffffffff000000000000000000000001';
+  for (const [title, trace, flag] of [
+    ['force', '00000000000000000000000000000001', '01'],
+    ['avoid', REJECTED, '00'],
+  ] as const)
+    it(`keeps the share of the operator where a client chooses an id and a flag to ${title} traces`, async () => {
+      const { requests, plugins } = await countSpans('traceidratio', trace, flag);
+      // Fewer than forty or more than 160 of 200 have a chance of one in ten to the eighteenth.
+      expect(requests).to.be.within(40, 160);
+      expect(plugins).to.equal(requests);
+    });
+
+  it('obeys the flag of a client with parentbased_', async () => {
+    expect(await countSpans('parentbased_traceidratio', REJECTED, '01')).to.include({ requests: COUNT });
+  });
+});
+
 describe('traces that are off, or whose collector is away', () => {
   it('without an endpoint a request has no id of a trace, and traceparent is ignored', async () => {
     const service = await startService({ env: { LOG_LEVEL: 'info' } });
@@ -160,6 +209,25 @@ describe('traces that are off, or whose collector is away', () => {
       expect((await service.request('GET', '/server/ping')).status).to.equal(200);
     await service.stop();
     expect(performance.now() - started).to.be.below(10_000);
+  });
+
+  it('the log has the address of the collector without user, password and query', async () => {
+    const service = await startService({
+      env: {
+        ...QUICK,
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://tenant:s3cret@127.0.0.1:1/v1/traces?key=s3cret',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+      },
+    });
+    try {
+      await service.request('GET', '/server/ping');
+      await until(async () => service.log.some(({ msg }) => msg === 'OpenTelemetry reports a problem'));
+    } finally {
+      await service.stop();
+    }
+    const line = service.log.find(({ msg }) => msg === 'traces are exported');
+    expect(line).to.include({ url: 'http://127.0.0.1:1/v1/traces' });
+    expect(JSON.stringify(service.log)).not.to.match(/s3cret|tenant/);
   });
 
   it('an endpoint that is no address stops the start with the name of its setting', async () => {
