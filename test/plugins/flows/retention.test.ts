@@ -25,13 +25,13 @@ describe('retention of runs of flows', function () {
   async function makeRuns(): Promise<void> {
     const flow = await createWebhook(admin, [{ key: 'a', type: 'log' }]);
     for (let run = 0; run < 7; run++) await admin('POST', `/flows/trigger/${flow}`, {});
-    await service.database.query(`update platform_activity set timestamp = timestamp - interval '100 days' where id in
-      (select activity from platform_flow_runs order by started, id limit 5)`);
-    await service.database.query(`update platform_flow_runs r set started = started - interval '100 days', ended = ended - interval '100 days'
-      where exists (select from platform_activity a where a.id = r.activity and a.timestamp < now() - interval '90 days')`);
-    await service.database.query(
-      `update platform_activity set timestamp = timestamp - interval '100 days' where action = 'create'`,
-    );
+    // One transaction, since the retention runs every second and would find some of it.
+    await service.database.query(`
+      update platform_activity set timestamp = timestamp - interval '100 days' where id in
+        (select activity from platform_flow_runs order by started, id limit 5);
+      update platform_flow_runs r set started = started - interval '100 days', ended = ended - interval '100 days'
+        where exists (select from platform_activity a where a.id = r.activity and a.timestamp < now() - interval '90 days');
+      update platform_activity set timestamp = timestamp - interval '100 days' where action = 'create'`);
   }
 
   it('deletes runs, steps, activity and revisions that are older than FLOW_LOGS_RETENTION, batch by batch, and no other history', async () => {
