@@ -86,6 +86,12 @@ describe('webhook flows and the response cache', function () {
         expect((await ask('127.0.0.2')).body).to.deep.equal({ ip: '127.0.0.2' });
       });
 
+      it('an answer is for no cache outside of the service', async () => {
+        const id = await counting();
+        const replies = [await call(id), await untilKept(id), await untilKept(id, other)];
+        for (const { headers } of replies) expect(headers.get('cache-control')).to.equal('no-store');
+      });
+
       it('with "cacheEnabled" off no answer is kept', async () => {
         const id = await counting({ cacheEnabled: false });
         const answers = [];
