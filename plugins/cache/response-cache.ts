@@ -128,7 +128,8 @@ export class ResponseCache {
       this.#setStatusHeader(ctx, 'MISS');
       const relations = await this.#relationsOf(request, collector, began);
       if (!relations || position === undefined || this.#pending >= MAX_PENDING) return;
-      setCacheHeaders(ctx, settings, request.caller, settings.ttl);
+      const isNoStore = collector.keptUntilExpired !== undefined;
+      setCacheHeaders(ctx, settings, { caller: request.caller, ms: settings.ttl, isNoStore });
       end = undefined;
       this.#pending++;
       this.#store(ctx, request, { collector, position, relations, began })
@@ -189,6 +190,7 @@ export class ResponseCache {
       type: ctx.response.get('Content-Type'),
       vary: ctx.response.get('Vary'),
       ...(ctx.method === 'GET' ? { etag: ctx.response.get('ETag') || entityTagOf(text) } : {}),
+      isNoStore: collector.keptUntilExpired !== undefined,
       expiresAt: Date.now() + settings.ttl,
       events: [...collector.events],
     };

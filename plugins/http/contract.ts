@@ -59,7 +59,7 @@ export interface Route {
   readonly body?: 'unread';
   /** Headers that scripts of other origins may send here and read of the answer, beside those of the settings. */
   readonly cors?: { readonly allowed: readonly string[]; readonly exposed: readonly string[] };
-  /** Any header of a request may change the answer: a cache keeps it for requests with equal headers only. Default false. */
+  /** Any header of a request and the client's address may change the answer: a cache keeps it for requests equal in both. Default false. */
   readonly dependsOnHeaders?: boolean;
   /** The route for API documents. Requests use only its names of query parameters. */
   readonly description: RouteDescription;

@@ -1,4 +1,4 @@
-import type { MailTransport } from '../mail/contract.ts';
+import type { MailDelivery, MailTransport, OutgoingMail, RefusedMailRecipient } from '../mail/contract.ts';
 import { buildNodemailerMessage, MailDeliveryError, renderOneLine } from '../mail/library.ts';
 import type { SesSettings } from './settings.ts';
 
@@ -6,6 +6,9 @@ import type { SesSettings } from './settings.ts';
 const SEND_TIMEOUT = 60_000;
 const VERIFY_TIMEOUT = 4500;
 const CONNECT_TIMEOUT = 5000;
+
+/** Recipients of one request; SES refuses one with more. */
+const MAX_RECIPIENTS = 50;
 
 /** Refusals of the message itself. Others are about the account, its limits or the credentials, and may pass. */
 const ABOUT_MESSAGE = ['BadRequestException', 'MessageRejected'];
@@ -25,16 +28,8 @@ export function createSesTransport(settings: SesSettings): MailTransport {
   };
   return {
     async send(mail, signal) {
-      const { transporter } = await open();
-      signal.throwIfAborted();
-      try {
-        const { response } = await transporter.sendMail(buildNodemailerMessage(mail));
-        return { response: `accepted by SES as ${renderOneLine(response)}`, refused: [] };
-      } catch (error) {
-        const { name, message } = error as SdkError;
-        const permanent = ABOUT_MESSAGE.includes(name);
-        throw new MailDeliveryError(`SES: ${name}: ${message}`, { permanent, cause: error });
-      }
+      const client = await open();
+      return deliverInSlices(mail, (slice) => sendOnce(client, slice, signal));
     },
     async verify() {
       const { client, SendEmailCommand } = await open();
@@ -51,6 +46,49 @@ export function createSesTransport(settings: SesSettings): MailTransport {
       (await opened)?.client.destroy();
     },
   };
+}
+
+/**
+ * Sends a message with as many requests as its recipients need, and counts those of a request that failed as refused.
+ * @throws MailDeliveryError where all requests failed; permanent where all of them are refusals of the message.
+ */
+async function deliverInSlices(
+  mail: OutgoingMail,
+  send: (mail: OutgoingMail) => Promise<string>,
+): Promise<MailDelivery> {
+  const ids: string[] = [];
+  const refused: RefusedMailRecipient[] = [];
+  const failures: MailDeliveryError[] = [];
+  for (let at = 0; at < mail.recipients.length; at += MAX_RECIPIENTS) {
+    const recipients = mail.recipients.slice(at, at + MAX_RECIPIENTS);
+    try {
+      ids.push(await send({ ...mail, recipients }));
+    } catch (error) {
+      if (!(error instanceof MailDeliveryError)) throw error;
+      failures.push(error);
+      const { permanent, message: reason } = error;
+      refused.push(...recipients.map((address) => ({ address, permanent, reason })));
+    }
+  }
+  const failure = failures.find(({ permanent }) => !permanent) ?? failures[0];
+  if (failure && ids.length === 0) throw failure;
+  return { response: renderOneLine(`accepted by SES as ${ids.join(', ')}`), refused };
+}
+
+/** Sends one request, and answers the id that SES has for the message. @throws MailDeliveryError */
+async function sendOnce(
+  { transporter }: Pick<Awaited<ReturnType<typeof openClient>>, 'transporter'>,
+  mail: OutgoingMail,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    signal.throwIfAborted();
+    return (await transporter.sendMail(buildNodemailerMessage(mail))).response;
+  } catch (error) {
+    const { name, message } = error as SdkError;
+    const permanent = ABOUT_MESSAGE.includes(name);
+    throw new MailDeliveryError(`SES: ${name}: ${message}`, { permanent, cause: error });
+  }
 }
 
 async function openClient(settings: SesSettings) {

@@ -28,7 +28,10 @@ export interface MailDeliveryDeps {
   readonly events: Pick<EventsApi, 'filter' | 'hasListeners'>;
   readonly systemCaller: () => Caller;
   /** Waits for a place of RATE_LIMITER_EMAIL_*: undefined where the message may be sent now, else when its next job runs. */
-  readonly waitForTurn: (id: string, data: MailJobData) => Promise<Date | undefined>;
+  readonly waitForTurn: (
+    id: string,
+    job: Pick<QueuedJob<MailJobData>, 'data' | 'attempt'>,
+  ) => Promise<Date | undefined>;
 }
 
 /** The event before a message is sent: filters may change it, or answer `false` or null so that it is not sent. */
@@ -49,14 +52,11 @@ export const createMailDelivery =
     throw new Error('another process is sending this message');
   };
 
-async function deliver(
-  deps: MailDeliveryDeps,
-  id: string,
-  { data, signal }: QueuedJob<MailJobData>,
-): Promise<MailJobResult> {
+async function deliver(deps: MailDeliveryDeps, id: string, job: QueuedJob<MailJobData>): Promise<MailJobResult> {
+  const { data, signal } = job;
   const accepted = await deps.acceptances.find(id);
   // A message that some recipients have already is not counted again.
-  const turn = accepted.size > 0 ? undefined : await deps.waitForTurn(id, data);
+  const turn = accepted.size > 0 ? undefined : await deps.waitForTurn(id, job);
   if (turn) return { outcome: 'waits for its turn', until: turn.toISOString() };
   const message = await askListeners(deps, data.message);
   if (!message) return { outcome: 'rejected by a listener' };

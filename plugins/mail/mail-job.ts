@@ -7,6 +7,8 @@ export interface MailJobData {
   readonly id?: string;
   /** Whether a place in a window of RATE_LIMITER_EMAIL_* was reserved for the message. */
   readonly reserved?: true;
+  /** Attempts that failed in earlier jobs of the message. Default 0. */
+  readonly failures?: number;
 }
 
 /** What a job answers, for the list of jobs. */

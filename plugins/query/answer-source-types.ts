@@ -27,7 +27,8 @@ export interface AnswerSources {
   markComplete(): void;
   /**
    * The answer may be kept as long as CACHE_TTL allows, whatever it is made of and whatever the request wrote, for this user only. With
-   * CACHE_AUTO_PURGE a change of one of these tables, quoted names with their schemas, forgets it.
+   * CACHE_AUTO_PURGE a change of one of these tables, quoted names with their schemas, forgets it. Clients and proxies may not keep it
+   * (`no-store`).
    */
   keepUntilExpired(tables: readonly string[]): void;
   /** The answer also depends on something that the other methods cannot say. */

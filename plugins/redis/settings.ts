@@ -42,7 +42,10 @@ export function parseRedisServer(config: RedisConfig): RedisServer | undefined {
   return undefined;
 }
 
-function parseUrl(url: string, { REDIS_USERNAME, REDIS_PASSWORD }: RedisConfig): RedisServer {
+/** The port that REDIS_PORT and addresses without one stand for. */
+const DEFAULT_PORT = 6379;
+
+function parseUrl(url: string, { REDIS_USERNAME, REDIS_PASSWORD, REDIS_PORT, REDIS_DB }: RedisConfig): RedisServer {
   if (REDIS_USERNAME !== undefined || REDIS_PASSWORD !== undefined)
     throw createConfigFailure(
       'REDIS_USERNAME and REDIS_PASSWORD have no effect beside REDIS',
@@ -55,7 +58,19 @@ function parseUrl(url: string, { REDIS_USERNAME, REDIS_PASSWORD }: RedisConfig):
       'REDIS is no address of a Redis',
       'write it as redis://user:password@host:6379/0, or rediss:// for TLS; encode special characters of the password',
     );
-  return { address: `${parsed.hostname}:${parsed.port || 6379}`, url, options: {} };
+  const port = Number(parsed.port || DEFAULT_PORT);
+  if (REDIS_PORT !== DEFAULT_PORT && REDIS_PORT !== port)
+    throw createConfigFailure(
+      `REDIS_PORT is ${REDIS_PORT}, and REDIS names the port ${port}`,
+      'write the port into the URL, and unset REDIS_PORT',
+    );
+  const db = parsed.pathname.slice(1) || parsed.searchParams.get('db');
+  if (REDIS_DB !== 0 && db && REDIS_DB !== Number(db))
+    throw createConfigFailure(
+      `REDIS_DB is ${REDIS_DB}, and REDIS names the database ${db}`,
+      'name the database in one of them only',
+    );
+  return { address: `${parsed.hostname}:${port}`, url, options: db ? {} : { db: REDIS_DB } };
 }
 
 function serverOfParts(

@@ -2,6 +2,7 @@ import type { InterProcessLock } from '../cluster/contract.ts';
 import { MAX_WAITING_TICKS, type ScheduledJob, type ScheduledJobHandle } from './contract.ts';
 import { createDueTimes, type DueTimes, dueTimesBetween } from './due-times.ts';
 import { JobRuns } from './job-runs.ts';
+import { PendingTicks } from './pending-ticks.ts';
 import type { ScheduleTicks } from './schedule-ticks.ts';
 import { createTakeOverWatch, type TakeOverWatch } from './take-over-watch.ts';
 import { startTickTimer } from './timer.ts';
@@ -26,6 +27,7 @@ export class ClusterJob implements ScheduledJobHandle {
   readonly #since: Date;
   /** Ticks that run in this process. */
   readonly #running = new Set<number>();
+  readonly #pending: PendingTicks;
   readonly #runWaiting: () => Promise<void>;
   readonly #watch: TakeOverWatch;
   readonly #stopTimer: () => void;
@@ -47,14 +49,26 @@ export class ClusterJob implements ScheduledJobHandle {
       since: this.#since,
       ...deps,
       run: (tick) => this.#runClaimed(tick),
-      isRunning: (tick) => this.#running.has(tick.getTime()),
+      // The claim of a pending tick may be recorded although its answer was lost with the connection.
+      isRunning: (tick) => this.#running.has(tick.getTime()) || this.#pending.has(tick),
       isStopped: () => runs.isStopped,
       onBlocked: () => this.#watch.start(),
     });
+    const isSkipped = overlap === undefined || overlap === 'skip';
+    this.#pending = new PendingTicks({
+      take: (at) => this.#take(at),
+      max: isSkipped ? 1 : MAX_WAITING_TICKS,
+      maxAfterFailure: overlap === 'queue' ? MAX_WAITING_TICKS : 1,
+      signal: runs.signal,
+      onFailure: (error) => runs.logError(error, 'a tick of a scheduled job could not be taken, and is tried again'),
+    });
     this.#stopTimer = startTickTimer(this.#dueTimes, (at) => {
-      if (overlap === 'queue') runs.start(() => this.#enqueue([at]));
-      else if (overlap === 'allow') runs.start(() => this.#runTick(at));
-      else if (!runs.isBusy) runs.start(() => this.#runUnderLock(at));
+      const { isActive } = this.#pending;
+      // A tick that is not taken yet is no run that this one could overlap with.
+      const isBusy = isActive ? this.#running.size > 0 : runs.isBusy;
+      if (isSkipped && isBusy) return;
+      this.#pending.add(at);
+      if (!isActive) runs.start(() => this.#pending.takeAll());
     });
     runs.start(() =>
       this.#catchUp().catch((error) => {
@@ -83,15 +97,39 @@ export class ClusterJob implements ScheduledJobHandle {
     }
   }
 
-  async #runTick(at: Date): Promise<void> {
-    if (await this.#deps.ticks.claim(this.#job.name, at)) await this.#runClaimed(at);
-    else this.#watch.start();
+  /** Starts the run of a due tick, or leaves it to the process that has it. Rejects only where no run was started. */
+  async #take(at: Date): Promise<void> {
+    const { overlap } = this.#job;
+    if (overlap === 'queue') {
+      await this.#enqueue([at]);
+      this.#runs.start(this.#runWaiting);
+    } else if (overlap === 'allow') {
+      if (await this.#claim(at)) this.#runs.start(() => this.#runClaimed(at));
+    } else await this.#runUnderLock(at);
+  }
+
+  /** Whether this process runs the tick; where another one does, it is watched. */
+  async #claim(at: Date): Promise<boolean> {
+    const isMine = await this.#deps.ticks.claim(this.#job.name, at);
+    if (!isMine) this.#watch.start();
+    return isMine;
   }
 
   /** Locked before it is claimed: a tick that is left out because another process still runs the one before stays unclaimed. */
   async #runUnderLock(at: Date): Promise<void> {
-    const done = await this.#deps.lock.attempt(lockNameOf(this.#job.name), () => this.#runTick(at));
-    if (!done) this.#watch.start();
+    let isMine = false;
+    try {
+      const done = await this.#deps.lock.attempt(lockNameOf(this.#job.name), async () => {
+        isMine = await this.#claim(at);
+        if (!isMine) return;
+        this.#pending.dropWaiting();
+        await this.#runClaimed(at);
+      });
+      if (!done) this.#watch.start();
+    } catch (error) {
+      if (!isMine) throw error;
+      this.#runs.logError(error);
+    }
   }
 
   async #enqueue(all: readonly Date[]): Promise<void> {
@@ -100,7 +138,6 @@ export class ClusterJob implements ScheduledJobHandle {
     if (isFull && !this.#isQueueFull)
       log.warn({ schedule: name }, `ticks of a job are left out: ${MAX_WAITING_TICKS} of them wait already`);
     this.#isQueueFull = isFull;
-    await this.#runWaiting();
   }
 
   /** Looks once for ticks that other processes have left; whether it is worth to look again. */
@@ -129,5 +166,6 @@ export class ClusterJob implements ScheduledJobHandle {
     const last = await ticks.last(name, this.#started);
     const count = missed === 'once' ? 1 : MAX_WAITING_TICKS;
     await this.#enqueue(dueTimesBetween(this.#dueTimes, last, this.#started, count));
+    await this.#runWaiting();
   }
 }

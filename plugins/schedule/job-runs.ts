@@ -19,6 +19,11 @@ export class JobRuns {
     return this.#ending.signal.aborted;
   }
 
+  /** Aborts when the job is stopped. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
   /** Starts `work`, whose failure is logged for the owner of the job. */
   start(work: () => Promise<unknown>): void {
     const one: Promise<void> = this.#logFailure(work).finally(() => this.#running.delete(one));
@@ -31,12 +36,17 @@ export class JobRuns {
   }
 
   async #logFailure(work: () => Promise<unknown>): Promise<void> {
-    const { name, log } = this.#job;
     try {
       await work();
     } catch (error) {
-      log.error({ err: error, schedule: name }, 'a scheduled job failed');
+      this.logError(error);
     }
+  }
+
+  /** Logs an error for the owner of the job. */
+  logError(error: unknown, message = 'a scheduled job failed'): void {
+    const { name, log } = this.#job;
+    log.error({ err: error, schedule: name }, message);
   }
 
   async stop(): Promise<void> {

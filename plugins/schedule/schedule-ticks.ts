@@ -7,7 +7,10 @@ const NONE = '00000000-0000-0000-0000-000000000000';
 
 /** The ticks of jobs, by which processes agree who runs them: one row for each nominal time. */
 export interface ScheduleTicks {
-  /** True in exactly one of all processes; false in all of them where the tick or a later one was claimed already. */
+  /**
+   * True in exactly one of all processes; false in all of them where the tick or a later one was claimed already. True again in the
+   * process that has claimed the tick, until its run has ended: the answer to the first claim may have been lost with the connection.
+   */
   claim(schedule: string, tick: Date): Promise<boolean>;
   /** Records that the run of a tick has ended, so that no process takes it over. */
   finish(schedule: string, tick: Date): Promise<void>;
@@ -58,7 +61,9 @@ function tickStatements(db: Deps['db']) {
   return {
     claim: db.sql`insert into ${ticks} as t (schedule, tick, process)
     select $1, $2::timestamptz, $3::uuid where not exists (select from ${ticks} where schedule = $1 and tick >= $2)
-    on conflict do nothing returning 1`,
+      or exists (select from ${ticks} where schedule = $1 and tick = $2 and process = $3)
+    on conflict (schedule, tick) do update set process = excluded.process
+      where t.process = excluded.process and t.finished is null returning 1`,
     // The last row of each job stays: by it a later process knows which ticks were missed.
     finish: db.sql`with ended as (
       update ${ticks} set finished = now() where schedule = $1 and tick = $2 and process = $3)

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { VERSION } from '#kernel';
 import type { FreshDatabase } from '../support/database.ts';
 import { startRedis, type TestRedis } from '../support/redis-server.ts';
 import { createMigratedDatabase, type InProcessService, startService } from '../support/service.ts';
@@ -86,6 +87,13 @@ describe('the response cache in Redis', function () {
     await redis.command('FLUSHALL');
     expect(await textOf(one)).to.equal('fourth');
     await untilCached(one);
+  });
+
+  it('keeps the answers of one version of the service apart from those of another', async () => {
+    await untilCached(one);
+    const keys = (await redis.command('KEYS cache:*')).match(/cache:\S+/g) ?? [];
+    expect(keys).to.have.length.above(1);
+    expect(keys.filter((key) => !key.startsWith(`cache:{system-cache}:${VERSION}:`))).to.deep.equal([]);
   });
 
   it('POST /utils/cache/clear empties it', async () => {

@@ -41,7 +41,7 @@ export function createInMemoryQueues(db?: Pick<Db, 'afterCommit'>): InMemoryQueu
   let isStarted = false;
 
   async function run<Data>(queue: JobQueueOptions<Data>, job: InMemoryJob): Promise<void> {
-    const { retries = 5, retryDelay = 5 } = queue;
+    const { retries = 5, retryDelay = 5 } = { ...queue, ...job.options };
     const delay = (job.options.startAfter?.getTime() ?? 0) - Date.now();
     if (delay > 0) await pause(delay, undefined, { signal: stopped.signal });
     while (job.state === 'waiting' && !stopped.signal.aborted) {

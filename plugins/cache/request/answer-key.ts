@@ -15,6 +15,8 @@ export interface AnswerKeyParts {
   readonly mediaType: string;
   /** The headers as JSON, where the route says that its answer depends on them; empty otherwise. */
   readonly headers: string;
+  /** The address of the client under the same condition, which such an answer may depend on too; empty otherwise. */
+  readonly address: string;
   /** The JSON text of the body; empty without one. */
   readonly body: string;
   readonly schemaVersion: string;
@@ -37,6 +39,7 @@ export function createAnswerKeys(parts: AnswerKeyParts): AnswerKeys {
       parts.permissions,
       share ?? '',
       parts.headers,
+      parts.address,
       parts.body,
     ].join('\n'),
     'base64url',

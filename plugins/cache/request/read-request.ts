@@ -33,13 +33,15 @@ export function createReadRequests({ access, schema, routing }: Deps) {
       const permissions = await access.permissions(caller);
       const { version } = await schema.snapshot();
       const isGraphql = isGraphqlPath(ctx.path);
+      const dependsOnHeaders = routing.dependsOnHeaders(ctx.method, ctx.path);
       return {
         keys: createAnswerKeys({
           method: ctx.method,
           path: ctx.path,
           query: isGraphql ? ctx.querystring : normalizeQueryString(ctx.querystring),
           mediaType: isGraphql ? ctx.get('Accept') : '',
-          headers: routing.dependsOnHeaders(ctx.method, ctx.path) ? JSON.stringify(ctx.req.headers) : '',
+          headers: dependsOnHeaders ? JSON.stringify(ctx.req.headers) : '',
+          address: dependsOnHeaders ? (caller.ip ?? '') : '',
           body,
           schemaVersion: version,
           permissions: permissions.digest,

@@ -9,8 +9,23 @@ const VARY = ['Authorization', 'Cookie', 'Accept-Encoding'];
 
 type CacheControlSettings = Pick<CacheSettings, 'revalidates' | 'sharedMaxAge'>;
 
+/** What decides for how long the client and proxies may use an answer. */
+interface AnswerUse {
+  readonly caller: Caller;
+  /** Milliseconds until the answer expires. */
+  readonly ms: number;
+  /** Whether only the service may keep the answer: it may depend on headers that `Vary` does not name. */
+  readonly isNoStore: boolean;
+}
+
 /** How long the client and proxies may use an answer that the cache has (conventions, "Response rules"). */
-function renderCacheControl({ revalidates, sharedMaxAge }: CacheControlSettings, caller: Caller, ms: number): string {
+function renderCacheControl(
+  { method }: RequestContext,
+  { revalidates, sharedMaxAge }: CacheControlSettings,
+  { caller, ms, isNoStore }: AnswerUse,
+): string {
+  // Answers to POST are not for caches of HTTP.
+  if (isNoStore || method !== 'GET') return 'no-store';
   if (revalidates) return 'no-cache';
   const maxAge = `max-age=${Math.max(0, Math.floor(ms / 1000))}`;
   return caller.role === null && caller.user === null && !caller.share && !caller.admin
@@ -19,14 +34,10 @@ function renderCacheControl({ revalidates, sharedMaxAge }: CacheControlSettings,
 }
 
 /** Sets the headers of an answer that is about to be stored. */
-export function setCacheHeaders(ctx: RequestContext, settings: CacheControlSettings, caller: Caller, ms: number): void {
+export function setCacheHeaders(ctx: RequestContext, settings: CacheControlSettings, use: AnswerUse): void {
   ctx.vary(VARY);
-  ctx.set('Cache-Control', cacheControlOf(ctx, settings, caller, ms));
+  ctx.set('Cache-Control', renderCacheControl(ctx, settings, use));
 }
-
-/** Answers to POST are not for caches of HTTP. */
-const cacheControlOf = (ctx: RequestContext, settings: CacheControlSettings, caller: Caller, ms: number): string =>
-  ctx.method === 'GET' ? renderCacheControl(settings, caller, ms) : 'no-store';
 
 /** Sends a stored answer: 304 to a client that has it, else its bytes, decompressed only for a client that does not accept gzip. */
 export async function sendCachedAnswer(
@@ -39,7 +50,8 @@ export async function sendCachedAnswer(
   ctx.status = 200;
   res.setHeader('Content-Type', answer.type);
   res.setHeader('Vary', answer.vary);
-  res.setHeader('Cache-Control', cacheControlOf(ctx, settings, caller, answer.expiresAt - Date.now()));
+  const use = { caller, ms: answer.expiresAt - Date.now(), isNoStore: answer.isNoStore };
+  res.setHeader('Cache-Control', renderCacheControl(ctx, settings, use));
   if (answer.etag !== undefined) {
     res.setHeader('ETag', answer.etag);
     if (ctx.req.headers['if-none-match'] !== undefined && ctx.fresh) {

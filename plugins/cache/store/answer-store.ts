@@ -7,6 +7,8 @@ export interface CachedAnswer {
   readonly isCompressed: boolean;
   readonly type: string;
   readonly vary: string;
+  /** Whether only the service may keep the answer: `no-store` for clients and proxies. */
+  readonly isNoStore: boolean;
   /** Entity tag; absent for answers to POST. */
   readonly etag?: string;
   /** Unix time in milliseconds. */

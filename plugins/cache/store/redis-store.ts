@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Log } from '#kernel';
+import { type Log, VERSION } from '#kernel';
 import { ANSWER_SCOPES, type AnswerKeys } from '../request/answer-key.ts';
 import type { AnswerStore, AnswerToStore, CachedAnswer, FoundAnswer } from './answer-store.ts';
 import { CHANGE_SCRIPT, CLEAR_SCRIPT, FIND_SCRIPT, PUT_SCRIPT } from './redis-scripts.ts';
@@ -43,8 +43,8 @@ export class RedisStore implements AnswerStore {
 
   constructor({ client, namespace, budget, log }: Options) {
     this.#client = client;
-    // The braces keep all keys on one node of a cluster. `1` is the form of what is stored.
-    this.#prefix = `cache:{${namespace}}:1:`;
+    // The braces keep all keys on one node of a cluster. Another version may answer in another form: during an upgrade both run.
+    this.#prefix = `cache:{${namespace}}:${VERSION}:`;
     this.#budget = budget;
     this.#log = log;
     client.on('ready', this.#clearOnEvent);

@@ -50,7 +50,7 @@ export function triggerRoutes({ items, plans, runner, asyncRuns, tables }: Deps)
   }
 
   return [
-    // The chain receives all headers.
+    // The chain receives all headers, and the address of the caller.
     {
       method: 'GET',
       path: '/flows/trigger/:id',

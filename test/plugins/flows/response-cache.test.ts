@@ -1,3 +1,5 @@
+import { type IncomingMessage, request as sendRequest } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type InProcessService, type SpawnedService, spawnService, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -6,6 +8,14 @@ import { createTestFlow } from './flow-fixture.ts';
 
 const STATUS = 'x-cache-status';
 const key = { field: 'id', type: 'integer', schema: { is_primary_key: true, has_auto_increment: true } };
+
+/** Sends GET from one of the addresses of this machine, with equal headers. */
+async function getFrom(localAddress: string, url: URL) {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  sendRequest(url, { localAddress, agent: false }, resolve).on('error', reject).end();
+  const reply = await promise;
+  return { headers: reply.headers, body: await json(reply) };
+}
 
 describe('webhook flows and the response cache', function () {
   this.timeout(120_000);
@@ -62,6 +72,24 @@ describe('webhook flows and the response cache', function () {
         for (const own of ['a', 'b', 'a', 'b', 'a', 'b']) expect((await ask(own)).body).to.deep.equal({ got: own });
         await until(async () => (await ask('a')).headers.get(STATUS) === 'HIT');
         expect((await ask('c')).body).to.deep.equal({ got: 'c' });
+      });
+
+      it('an answer is for requests of the same address only', async () => {
+        const id = await createTestFlow(admin, {
+          trigger: 'webhook',
+          options: { method: 'GET' },
+          steps: [{ key: 'own', type: 'transform', options: { json: { ip: '{{ $accountability.ip }}' } } }],
+        });
+        const ask = (address: string) => getFrom(address, new URL(`/flows/trigger/${id}`, service.url));
+        await until(async () => (await ask('127.0.0.1')).headers[STATUS] === 'HIT');
+        expect((await ask('127.0.0.1')).body).to.deep.equal({ ip: '127.0.0.1' });
+        expect((await ask('127.0.0.2')).body).to.deep.equal({ ip: '127.0.0.2' });
+      });
+
+      it('an answer is for no cache outside of the service', async () => {
+        const id = await counting();
+        const replies = [await call(id), await untilKept(id), await untilKept(id, other)];
+        for (const { headers } of replies) expect(headers.get('cache-control')).to.equal('no-store');
       });
 
       it('with "cacheEnabled" off no answer is kept', async () => {

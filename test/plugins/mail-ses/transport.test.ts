@@ -8,7 +8,7 @@ import { startMail } from '../mail/start-mail.ts';
 
 interface SesMessage {
   readonly Content: { readonly Raw: { readonly Data: string } };
-  readonly Destination: unknown;
+  readonly Destination: { readonly ToAddresses: readonly string[] };
 }
 
 /** Answers to requests of the API of SES, in their order; then each message is accepted. */
@@ -29,8 +29,9 @@ describe('mail-ses: messages by the API of SES', function () {
         signed: /^AWS4-HMAC-SHA256 Credential=KEY\//.test(request.headers.authorization ?? ''),
       });
       const answer = answers.shift();
+      const isRefused = typeof answer === 'object' && answer.status !== 200;
       if (answer === 'no answer') return void request.socket.destroy();
-      if (answer) response.writeHead(answer.status, { 'x-amzn-errortype': answer.type }).end('{"message":"why"}');
+      if (isRefused) response.writeHead(answer.status, { 'x-amzn-errortype': answer.type }).end('{"message":"why"}');
       else response.end('{"MessageId":"m-1"}');
     });
     server.listen(0, '127.0.0.1');
@@ -75,6 +76,54 @@ describe('mail-ses: messages by the API of SES', function () {
     } finally {
       await running.stop();
     }
+  });
+
+  describe('a message to more recipients than one request may have', () => {
+    const addresses = Array.from({ length: 100 }, (_, at) => `user-${at}@example.com`);
+    const [first, second] = [addresses.slice(0, 50), addresses.slice(50)];
+    /** Sends to all addresses, and returns the job with the recipients of each request. */
+    async function sendToAll(...all: Answer[]) {
+      const running = await start();
+      try {
+        const { length } = requests;
+        answers.push(...all);
+        const [to, ...bcc] = addresses as [string, ...string[]];
+        const job = await running.ended(await running.mail.send({ to, bcc, subject: 'Hello', text: 'Hello' }));
+        return { job, sent: requests.slice(length).map(({ body }) => body.Destination.ToAddresses) };
+      } finally {
+        await running.stop();
+      }
+    }
+    const ACCEPTED = { status: 200, type: '' };
+
+    it('is sent by several requests', async () => {
+      const { job, sent } = await sendToAll();
+      expect(sent).to.deep.equal([first, second]);
+      expect(job).to.include({ state: 'completed', attempt: 1 });
+    });
+
+    it('is sent again only to the recipients of the request that failed', async () => {
+      const { job, sent } = await sendToAll(ACCEPTED, { status: 429, type: 'TooManyRequestsException' });
+      expect(sent).to.deep.equal([first, second, second]);
+      expect(job).to.include({ state: 'completed', attempt: 2 });
+    });
+
+    it('is final for the recipients of a request that was refused, and sent to the others', async () => {
+      const { job, sent } = await sendToAll({ status: 400, type: 'MessageRejected' });
+      expect(sent).to.deep.equal([first, second]);
+      expect(job).to.include({ state: 'failed', attempt: 1 });
+      expect(job.errors[0]?.message).to.match(
+        /^50 recipients accepted, 50 refused\. user-0@example\.com: SES: MessageRejected/,
+      );
+    });
+
+    it('fails as a whole where all requests fail, and is tried again where one of them may succeed', async () => {
+      const rejected = { status: 400, type: 'MessageRejected' };
+      const { job, sent } = await sendToAll(rejected, { status: 503, type: 'ServiceUnavailable' });
+      expect(sent).to.deep.equal([first, second, first, second]);
+      expect(job).to.include({ state: 'completed', attempt: 2 });
+      expect((await sendToAll(rejected, rejected)).job).to.include({ state: 'failed', attempt: 1 });
+    });
   });
 
   it('the health check is ok where a signed request is understood, and an error where its signature is refused', async () => {

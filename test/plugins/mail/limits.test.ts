@@ -44,6 +44,27 @@ describe('mail: RATE_LIMITER_EMAIL_*', function () {
     expect(queues.jobs.length).to.equal(3);
   });
 
+  it('a retry of a message that waited waits for a window again, and has one retry less', async () => {
+    const { mail, queues, server } = await start({ RATE_LIMITER_EMAIL_POINTS: '1', RATE_LIMITER_EMAIL_DURATION: '2' });
+    const since = performance.now();
+    await mail.send(MESSAGE);
+    await until(() => server.received.length === 1);
+    server.reactions.push({ code: 451, text: 'later' });
+    const id = await mail.send(MESSAGE);
+    await until(() => server.received.length === 2);
+    // The second window is that of the refused attempt, and the third that of its retry.
+    expect(performance.now() - since).to.be.above(3500);
+    expect(server.received[1]?.source).to.include(`Message-ID: <${id}@example.com>`);
+    await until(() => queues.jobs.every(({ state }) => state === 'completed'));
+    expect(queues.jobs.flatMap(({ errors }) => errors.map(({ message }) => message))).to.deep.equal(['451 later']);
+    expect(queues.jobs.slice(2).map(({ options: { retries, retryDelay } }) => ({ retries, retryDelay }))).to.deep.equal(
+      [
+        { retries: 15, retryDelay: 30 },
+        { retries: 14, retryDelay: 60 },
+      ],
+    );
+  });
+
   it('a message beyond the queue size fails its attempt and is tried again later', async () => {
     const { mail, queues, server } = await start({
       RATE_LIMITER_EMAIL_POINTS: '1',

@@ -64,6 +64,20 @@ describe('the connection to Redis', function () {
       expect(await server.command('SELECT 3\r\nEXISTS in-three')).to.contain(':1');
     }));
 
+  it('uses REDIS_DB beside a REDIS that names no database', () =>
+    withConnection({ REDIS: server.url, REDIS_DB: '4' }, async ({ connection }) => {
+      await (await connection.open()).set('in-four', '1');
+      expect(await server.command('SELECT 4\r\nEXISTS in-four')).to.contain(':1');
+    }));
+
+  it('takes REDIS_DB and REDIS_PORT that agree with REDIS', () => {
+    const environment = { REDIS: `${server.url}/5`, REDIS_DB: '5', REDIS_PORT: String(server.port) };
+    return withConnection(environment, async ({ connection }) => {
+      await (await connection.open()).set('in-five', '1');
+      expect(await server.command('SELECT 5\r\nEXISTS in-five')).to.contain(':1');
+    });
+  });
+
   it('uses user and password, and logs a wrong password without repeating it', async () => {
     const locked = await startRedis(['--requirepass', 'right one']);
     try {
@@ -133,6 +147,10 @@ describe('settings of Redis', () => {
     'an address of another kind': { REDIS: 'http://user:hush@a' },
     'a database that is no number': { REDIS: 'redis://a/first' },
     'a password beside an address': { REDIS: 'redis://a', REDIS_PASSWORD: 'hush' },
+    'another database beside an address': { REDIS: 'redis://a/1', REDIS_DB: '2' },
+    'another database beside the query of an address': { REDIS: 'redis://a?db=1', REDIS_DB: '2' },
+    'another port beside an address': { REDIS: 'redis://a:6380', REDIS_PORT: '6381' },
+    'another port beside an address without one': { REDIS: 'redis://a', REDIS_PORT: '6381' },
     'a user without a password': { REDIS_HOST: 'a', REDIS_USERNAME: 'b' },
     'REDIS_ENABLED without a server': { REDIS_ENABLED: 'true' },
   };

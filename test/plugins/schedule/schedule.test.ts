@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 type ScheduleTicks = Parameters<typeof createJobScheduler>[0]['ticks'];
 
 /** Ticks and locks in memory that the schedules of several simulated processes share. */
-function openCluster(replaced: Partial<ScheduleTicks> = {}) {
+function openCluster(replaced: Partial<ScheduleTicks> = {}, failLock = () => {}) {
   const claimed = new Map<string, number>();
   const finished: number[] = [];
   const locked = new Set<string>();
@@ -59,6 +59,7 @@ function openCluster(replaced: Partial<ScheduleTicks> = {}) {
     ...replaced,
   };
   const attempt: InterProcessLock['attempt'] = async (name, work) => {
+    failLock();
     if (locked.has(name)) return undefined;
     locked.add(name);
     try {
@@ -73,6 +74,7 @@ function openCluster(replaced: Partial<ScheduleTicks> = {}) {
     abandoned,
     looks,
     waiting,
+    ticks,
     process: () => createJobScheduler({ ticks, lock: { attempt } }),
   };
 }
@@ -195,6 +197,95 @@ describe('schedule.start()', () => {
     await until(() => lines.length >= 2);
     schedule.stop();
     expect(lines[0]).to.deep.equal([{ err: error, schedule: 'a' }, 'a scheduled job failed']);
+  });
+
+  describe('while the database is away', () => {
+    /** An interval that the tests do not wait for twice. */
+    const SECONDS = { every: 2000 };
+    /** A cluster without a database for the first `count` claims of ticks, counted over all processes. */
+    function openFailingCluster(count: number, overlap: ScheduledJob['overlap']) {
+      const failed: number[] = [];
+      const fail = (at = new Date(Math.floor(Date.now() / SECONDS.every) * SECONDS.every)) => {
+        if (failed.length >= count) return;
+        failed.push(at.getTime());
+        throw new Error('connection lost');
+      };
+      const { ticks } = openCluster();
+      const replaced: ScheduleTicks = {
+        ...ticks,
+        async enqueue(name, all, max) {
+          if (overlap === 'queue') fail(all[0]);
+          return ticks.enqueue(name, all, max);
+        },
+        async claim(name, tick) {
+          if (overlap === 'allow') fail(tick);
+          return ticks.claim(name, tick);
+        },
+      };
+      return { failed, ...openCluster(replaced, () => overlap === 'skip' && fail()) };
+    }
+
+    for (const overlap of ['skip', 'allow', 'queue'] as const)
+      it(`a tick of a job with overlap "${overlap}" that could not be taken is tried again, and runs once over all processes`, async () => {
+        const cluster = openFailingCluster(4, overlap);
+        const processes = [cluster.process(), cluster.process()];
+        const ticks: number[] = [];
+        for (const one of processes)
+          one.start({ name: 'a', at: SECONDS, overlap, log, run: ({ at }) => ticks.push(at.getTime()) });
+        await until(() => ticks.length > 0);
+        await pause(400);
+        for (const one of processes) one.stop();
+        expect(cluster.failed).to.have.length(4);
+        expect(ticks).to.deep.equal([cluster.failed[0]]);
+      });
+
+    it('a tick is given up when the next one is due, which is taken then', async () => {
+      const cluster = openFailingCluster(3, 'allow');
+      const schedule = cluster.process();
+      const ticks: number[] = [];
+      schedule.start({ name: 'a', at: EVERY, overlap: 'allow', log, run: ({ at }) => ticks.push(at.getTime()) });
+      await until(() => ticks.length > 0);
+      schedule.stop();
+      expect(new Set(cluster.failed).size).to.equal(3);
+      expect(cluster.failed).to.not.include(ticks[0]);
+    });
+
+    it('a job with overlap "queue" runs all ticks later', async () => {
+      const cluster = openFailingCluster(3, 'queue');
+      const schedule = cluster.process();
+      const ticks: number[] = [];
+      schedule.start({ name: 'a', at: EVERY, overlap: 'queue', log, run: ({ at }) => ticks.push(at.getTime()) });
+      await until(() => ticks.length > 5);
+      schedule.stop();
+      expect(ticks[0]).to.equal(cluster.failed[0]);
+      expect(ticks.every((tick, at) => at === 0 || tick > (ticks[at - 1] as number))).to.equal(true);
+    });
+
+    it('stop() ends the attempts at once', async () => {
+      const cluster = openFailingCluster(Number.POSITIVE_INFINITY, 'allow');
+      const job = cluster.process().start({ name: 'a', at: SECONDS, overlap: 'allow', log, run: nothing });
+      await until(() => cluster.failed.length > 2);
+      await job.stop();
+      const { length } = cluster.failed;
+      await pause(900);
+      expect(cluster.failed).to.have.length(length);
+    });
+
+    it('a run whose end could not be recorded is not repeated', async () => {
+      let failures = 0;
+      const cluster = openCluster({
+        async finish() {
+          failures++;
+          throw new Error('connection lost');
+        },
+      });
+      const schedule = cluster.process();
+      const ticks: number[] = [];
+      schedule.start({ name: 'a', at: EVERY, log, run: ({ at }) => ticks.push(at.getTime()) });
+      await until(() => failures >= 3);
+      schedule.stop();
+      expect(new Set(ticks).size).to.equal(ticks.length);
+    });
   });
 
   it('stop() begins no further run, aborts the signal of a run and waits for its end', async () => {

@@ -61,6 +61,17 @@ describe('createScheduleTicks()', () => {
     });
   });
 
+  it('claims a tick again in the process that has it, until its run has ended', async () => {
+    await run(async (db) => {
+      const [one, other] = [processOn(db), processOn(db)];
+      const claims = await Promise.all([one.claim('a', at(1)), one.claim('a', at(1)), one.claim('a', at(1))]);
+      expect(claims).to.deep.equal([true, true, true]);
+      expect([await other.claim('a', at(1)), await one.claim('a', at(1))]).to.deep.equal([false, true]);
+      await one.finish('a', at(1));
+      expect([await other.claim('a', at(1)), await one.claim('a', at(1))]).to.deep.equal([false, false]);
+    });
+  });
+
   it('takes over the unfinished ticks of dead processes, each in one process, and no finished ones', async () => {
     await run(async (db) => {
       const dead: string[] = [];
