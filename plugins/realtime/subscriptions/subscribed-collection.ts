@@ -71,6 +71,7 @@ export class SubscribedCollection {
 
   #leaveGroup(subscription: Subscription): void {
     const { group } = subscription;
+    subscription.moves++;
     group.members.delete(subscription);
     if (group.members.size === 0 && this.groups.get(group.key) === group) this.groups.delete(group.key);
   }

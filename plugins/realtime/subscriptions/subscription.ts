@@ -39,6 +39,10 @@ export class Subscription implements RealtimeSubscription {
   /** The version of rights, and the caller, for which the subscription was put into its group. */
   placedAt: number;
   placedFor: Caller;
+  /** Counts how often the subscription was taken out of a group. */
+  moves = 0;
+  /** Reads for this subscription alone that are under way. */
+  ownReads = 0;
   /** The caller may read nothing of the collection now: the subscription is in no group. */
   isDenied = false;
   /** The backlog was full: once the client is ready it gets `resync`. */
