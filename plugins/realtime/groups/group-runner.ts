@@ -70,7 +70,7 @@ export class GroupRunner {
       for (const member of group.members) member.cursor = Math.max(member.cursor, to);
       return;
     }
-    const batch = changes && collection.merge(changes, from, to);
+    const batch = changes && collection.merge(changes, from, to, group.oldRows);
     if (!batch) return this.#resyncAll(group, collection, to);
     metrics.reads++;
     group.readAt = performance.now();

@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import type { KeyedRowText, ReadResultText } from '../../query/contract.ts';
-import type { ChangeBatch, RowChange } from '../changes/change-batch.ts';
+import type { ChangeBatch, OldRowNeed, RowChange } from '../changes/change-batch.ts';
 import type { DeliveredRow, Delivery, RowEvent } from '../contract.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { GroupPlan } from './group-plan.ts';
@@ -43,6 +43,11 @@ export class Group {
   /** Whose slots the reads take. */
   get holder(): string {
     return this.caller.user ?? this.caller.share ?? 'public';
+  }
+
+  /** Rows that leave are found by their state before an update. */
+  get oldRows(): OldRowNeed {
+    return this.question.leaving ? 'required' : 'optional';
   }
 
   get lane(): 'slow' | 'changes' {

@@ -139,7 +139,7 @@ export class FirstDeliveries {
     const { log, slots, metrics } = this.#deps;
     const position = this.#startRead(subscription);
     const changes = log.since(relations, from);
-    const batch = changes && mergeChanges(changes);
+    const batch = changes && mergeChanges(changes, subscription.group.oldRows);
     if (!batch) return undefined;
     if (batch.size === 0) return [];
     const { group } = subscription;
