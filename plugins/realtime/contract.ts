@@ -180,7 +180,8 @@ export interface DeliveredRow {
 }
 
 /**
- * What a subscription gets. `position` can be passed as `since` later; `sequence` of `deliver` counts the deliveries of one subscription
+ * What a subscription gets. `position` can be passed as `since` later. Changes that are read together have the new position in their last
+ * delivery only, so that those behind a lost one are delivered again. `sequence` of `deliver` counts the deliveries of one subscription
  * from 1.
  */
 export type Delivery =

@@ -59,6 +59,36 @@ describe('a client that comes back with a position', function () {
     expect(first.client.messages.filter(({ resync }) => resync)).to.deep.equal([]);
   });
 
+  /** Deletes a row, creates one and updates one, in one transaction. */
+  async function changeRows() {
+    const [gone, kept] = [await notes.create({ title: 'gone' }), await notes.create({ title: 'old' })];
+    const changing = () =>
+      sql(`begin; delete from note where id = ${gone.id}; insert into note (title) values ('new');
+        update note set title = 'kept' where id = ${kept.id}; commit`);
+    return { changing, gone: gone.id };
+  }
+  const positionsOf = ({ messages }: RealtimeTestClient) =>
+    messages.flatMap(({ event, position }) => (event === undefined ? [] : [[event, position]]));
+
+  it('has the rest of a batch before it, where the connection broke between its messages', async () => {
+    const { changing, gone } = await changeRows();
+    const { client, init } = await subscribe();
+    await changing();
+    const { position: end } = await client.next(({ event }) => event === 'update');
+    expect(end).to.not.equal(init.position);
+    const expected = [
+      ['init', init.position],
+      ['delete', init.position],
+      ['create', init.position],
+      ['update', end],
+    ];
+    expect(positionsOf(client)).to.deep.equal(expected);
+    const { client: back } = await subscribe({ since: init.position });
+    await back.next(({ event }) => event === 'update');
+    expect(positionsOf(back)).to.deep.equal(expected);
+    expect(back.messages.find(({ event }) => event === 'delete')?.data).to.deep.equal([gone]);
+  });
+
   it('with "leaving" reads again where rows before an update were not announced, and others do not', async () => {
     const filter = { kind: { _eq: 'in' } };
     const query = { fields: ['title'], filter };

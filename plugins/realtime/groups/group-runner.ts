@@ -78,7 +78,7 @@ export class GroupRunner {
     if (!answer) return this.#resyncAll(group, collection, to);
     // A right that was taken away while the rows were read: its subscription is in another group afterwards.
     await place(collection);
-    const deliveries = new AnswerDeliveries(answer, position);
+    const deliveries = new AnswerDeliveries(answer, { before: log.positionAt(from), after: position });
     for (const member of group.members) {
       if (member.cursor >= to) continue;
       member.cursor = to;

@@ -119,7 +119,7 @@ export class FirstDeliveries {
     const { log } = this.#deps;
     subscription.hold();
     subscription.cursor = log.end;
-    return log.lastId;
+    return log.positionAt(log.end);
   }
 
   async #readBeginning(subscription: Subscription, kind: Beginning['kind']): Promise<Beginning> {
@@ -137,7 +137,7 @@ export class FirstDeliveries {
     from: number,
   ): Promise<readonly Delivery[] | undefined> {
     const { log, slots, metrics } = this.#deps;
-    const position = this.#startRead(subscription);
+    const [before, after] = [log.positionAt(from), this.#startRead(subscription)];
     const changes = log.since(relations, from);
     const batch = changes && mergeChanges(changes, subscription.group.oldRows);
     if (!batch) return undefined;
@@ -145,7 +145,7 @@ export class FirstDeliveries {
     const { group } = subscription;
     metrics.reads++;
     const answer = await slots.run('init', group.holder, () => group.read(batch, [subscription]));
-    return answer && new AnswerDeliveries(answer, position).for(subscription);
+    return answer && new AnswerDeliveries(answer, { before, after }).for(subscription);
   }
 
   /** Subscriptions that come while an equal read waits for its turn share it: it begins after all of them. */

@@ -49,6 +49,8 @@ export class Subscription implements RealtimeSubscription {
   isBehind = false;
   readonly #parts: Parts;
   readonly #backlog = new Backlog();
+  /** The position of the last delivery. */
+  #position = '';
   #sequence = 0;
   #hasEnded = false;
 
@@ -104,7 +106,7 @@ export class Subscription implements RealtimeSubscription {
       return;
     }
     if (this.#backlog.isEmpty || !this.client.isReady) return;
-    for (const one of this.#backlog.take()) this.#deliver(one);
+    for (const one of this.#backlog.take(this.#position)) this.#deliver(one);
   }
 
   end(): void {
@@ -124,6 +126,7 @@ export class Subscription implements RealtimeSubscription {
 
   #deliver(delivery: Delivery): void {
     this.#parts.onDelivery();
+    this.#position = delivery.position;
     this.request.deliver(delivery, ++this.#sequence);
   }
 }
