@@ -14,7 +14,7 @@ import type { Subscription } from './subscription.ts';
 interface Deps {
   readonly log: ChangeLog;
   readonly slots: ReadSlots;
-  readonly items: Pick<ItemsEngine, 'readMany'>;
+  readonly items: Pick<ItemsEngine, 'readMany' | 'readOne'>;
   readonly metrics: EngineMetrics;
   /** Puts subscriptions whose rights have changed into other groups. Resolves at once where nothing has changed. */
   place(collection: SubscribedCollection): Promise<void>;
@@ -125,7 +125,11 @@ export class FirstDeliveries {
   async #readBeginning(subscription: Subscription, kind: Beginning['kind']): Promise<Beginning> {
     const position = this.#startRead(subscription);
     if (!subscription.request.init) return { kind, data: undefined, meta: null, position };
-    const answer = await this.#readInit(subscription);
+    const answer = await this.#readInit(subscription).catch((error: unknown) => {
+      const isGone = kind === 'resync' && subscription.item !== undefined && isFailure(error, 'FORBIDDEN');
+      if (isGone) return { data: 'null', meta: null };
+      throw error;
+    });
     if (!answer) throw fail('SERVICE_UNAVAILABLE', 'too many subscriptions begin at this moment');
     return { kind, data: answer.data ?? 'null', meta: answer.meta, position };
   }
@@ -150,12 +154,13 @@ export class FirstDeliveries {
 
   /** Subscriptions that come while an equal read waits for its turn share it: it begins after all of them. */
   async #readInit(subscription: Subscription): Promise<ReadResultText | undefined> {
-    const { group, request, client } = subscription;
-    const text = JSON.stringify(request.query ?? {});
+    const { group, request, client, item } = subscription;
+    const { collection, query = {} } = request;
+    const text = JSON.stringify([item, query]);
     const shared = group.waitingInits.get(text);
     if (shared)
       return shared.catch((error: unknown) => {
-        if (error instanceof Failure && error.code === 'SERVICE_UNAVAILABLE') throw error;
+        if (isFailure(error, 'SERVICE_UNAVAILABLE')) throw error;
         // It may have failed for its own client: one that has left, or whose credentials no longer hold.
         return this.#readInit(subscription);
       });
@@ -163,9 +168,15 @@ export class FirstDeliveries {
     const reading = this.#deps.slots.run('init', group.holder, async () => {
       hasBegun = true;
       group.waitingInits.delete(text);
-      return this.#deps.items.readMany(await client.caller(), request.collection, request.query ?? {});
+      const { items } = this.#deps;
+      const caller = await client.caller();
+      return item === undefined
+        ? items.readMany(caller, collection, query)
+        : items.readOne(caller, collection, item, query);
     });
     if (!hasBegun) group.waitingInits.set(text, reading);
     return reading;
   }
 }
+
+const isFailure = (error: unknown, code: Failure['code']): boolean => error instanceof Failure && error.code === code;
