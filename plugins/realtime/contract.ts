@@ -148,7 +148,10 @@ export interface SubscriptionRequest {
   readonly selection?: { readonly text: string; readonly rows: RowSelection } | undefined;
   /** Announces a row that an update moves out of the filter or out of the row rules as `delete`. Default false. */
   readonly leaving?: boolean | undefined;
-  /** Delivers the rows of `query` first. Not for a `selection`. Default false. */
+  /**
+   * Delivers the rows of `query` first; with `item` that row itself, or FORBIDDEN where it cannot be read, and null in a `resync`. Not
+   * for a `selection`. Default false.
+   */
   readonly init?: boolean | undefined;
   /**
    * The `position` of the last delivery that the client has handled, in this process or another one. `init` has no data then, and what
@@ -180,7 +183,8 @@ export interface DeliveredRow {
 }
 
 /**
- * What a subscription gets. `position` can be passed as `since` later; `sequence` of `deliver` counts the deliveries of one subscription
+ * What a subscription gets. `position` can be passed as `since` later. Changes that are read together have the new position in their last
+ * delivery only, so that those behind a lost one are delivered again. `sequence` of `deliver` counts the deliveries of one subscription
  * from 1.
  */
 export type Delivery =

@@ -7,7 +7,7 @@ export interface AnnouncedChange {
   /** The oid of the table whose rows changed: the watched one, or one of its partitions and children. */
   readonly relation: number;
   /**
-   * `many`: too many rows to name, or all of them by `truncate`. `mark`: no change, but the answer to `RowFeed.mark` of any process.
+   * `many`: too many rows to name, all of them by `truncate`, or unknown ones from before the table was watched. `mark`: no change, but the answer to `RowFeed.mark` of any process.
    */
   readonly event: 'create' | 'update' | 'delete' | 'many' | 'mark';
   /** Keys of the rows after a create or an update. */
@@ -59,7 +59,8 @@ export interface RowFeed {
    */
   listen(handlers: { onChange(change: AnnouncedChange): void; onGap(): void }): Promise<void>;
   /**
-   * Resolves when each change that commits from now on is announced. A table that is watched already is checked: other `triggers` than
+   * Resolves when each change that commits from now on is announced. Where changes before were not, `many` is announced to all processes
+   * and has arrived at this one (where messages arrive within a second). A table that is watched already is checked: other `triggers` than
    * before mean that changes in between were not announced.
    * @throws INVALID_PAYLOAD for a table whose changes cannot be announced, SERVICE_UNAVAILABLE where it stays locked or the database is not
    * reached.

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fail, type Log } from '#kernel';
 import type { InterProcessBus, ProcessPresence } from '../cluster/contract.ts';
-import { NOTIFY_CHANNEL } from '../cluster/library.ts';
 import type { Db } from '../database/contract.ts';
 import { quoteIdentifier } from '../database/library.ts';
-import type { RowFeed, WatchedTable, WatchResult } from './contract.ts';
+import type { AnnouncedChange, RowFeed, WatchedTable } from './contract.ts';
 import type { MessageQueue } from './message-queue.ts';
+import { SentMarks } from './sent-marks.ts';
 import type { WatchRegistry } from './watch-registry.ts';
 
 interface Deps {
@@ -28,19 +28,19 @@ const DEADLOCK = '40P01';
 export function createRowFeed({ db, bus, presence, log }: Deps): RowFeed {
   /** Relations by watched table; `left` is the time at which this process stopped to need it. */
   const watched = new Map<string, { relations: readonly number[]; left: number | undefined }>();
-  let parts: Promise<{ registry: WatchRegistry; mark: (id: string) => string; idSql: string }> | undefined;
+  const marks = new SentMarks();
+  let parts: Promise<{ registry: WatchRegistry; markSql: string }> | undefined;
   let queue: MessageQueue | undefined;
   let sweepTimer: NodeJS.Timeout | undefined;
 
   const load = async () => {
-    const [registry, { FEED_CHANNEL, renderMessageIdSql }] = await Promise.all([
+    const [registry, { renderMessageIdSql, renderMessageSql }] = await Promise.all([
       import('./watch-registry.ts'),
       import('./trigger-function.ts'),
     ]);
     const idSql = renderMessageIdSql(quoteIdentifier(db.schemas[0] as string));
-    const mark = (id: string) =>
-      `'{"channel":"${FEED_CHANNEL}","payload":{"i":"' || ${id} || '","t":0,"e":"m","c":null}}'`;
-    return { registry: new registry.WatchRegistry({ db, presence, log }), mark, idSql };
+    const markSql = renderMessageSql(idSql, '0', 'mark');
+    return { registry: new registry.WatchRegistry({ db, presence, log }), markSql };
   };
   const loadOnce = () => (parts ??= load());
 
@@ -60,7 +60,11 @@ export function createRowFeed({ db, bus, presence, log }: Deps): RowFeed {
         import('./message-queue.ts'),
         import('./trigger-function.ts'),
       ]);
-      const created = createMessageQueue({ db, log, onChange, onGap });
+      const receive = (change: AnnouncedChange) => {
+        onChange(change);
+        marks.receive(change);
+      };
+      const created = createMessageQueue({ db, log, onChange: receive, onGap });
       queue = created;
       bus.subscribe(FEED_CHANNEL, created.push);
       bus.onLost(created.clear);
@@ -72,9 +76,10 @@ export function createRowFeed({ db, bus, presence, log }: Deps): RowFeed {
 
     async watch(table) {
       const { registry } = await loadOnce();
-      const result = await watchWithRetries(registry, table);
-      watched.set(table.table, { relations: result.relations, left: undefined });
-      return result;
+      // What follows a position is known only with the announcement that changes before were not announced.
+      const { relations, triggers } = await marks.arrival((mark) => watchWithRetries(registry, table, mark));
+      watched.set(table.table, { relations, left: undefined });
+      return { relations, triggers };
     },
 
     unwatch(table) {
@@ -83,8 +88,8 @@ export function createRowFeed({ db, bus, presence, log }: Deps): RowFeed {
     },
 
     async mark() {
-      const { mark, idSql } = await loadOnce();
-      await db.query(`select pg_notify('${NOTIFY_CHANNEL}', ${mark(idSql)})`);
+      const { markSql } = await loadOnce();
+      await db.query(`select ${markSql}`);
     },
 
     removeTriggers: async () => (await loadOnce()).registry.removeTriggers(),
@@ -100,10 +105,10 @@ export function createRowFeed({ db, bus, presence, log }: Deps): RowFeed {
 }
 
 /** Tries again while other transactions hold the table. @throws SERVICE_UNAVAILABLE after the last attempt, and other errors of `watch` */
-async function watchWithRetries(registry: WatchRegistry, table: WatchedTable): Promise<WatchResult> {
+async function watchWithRetries(registry: WatchRegistry, table: WatchedTable, mark: string) {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await registry.watch(table);
+      return await registry.watch(table, mark);
     } catch (error) {
       const { code } = error as { code?: string };
       if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK) throw error;

@@ -27,6 +27,10 @@ const renderKey = (row: string, columns: readonly string[]): string =>
 export const renderMessageIdSql = (schema: string): string =>
   `to_hex(extract(epoch from pg_postmaster_start_time())::int8) || '-' || nextval(${quoteLiteral(`${schema}.platform_row_feed_ids`)})`;
 
+/** SQL that sends a message without content: `many` rows of a relation, or a mark. `id` and `relation` are SQL. */
+export const renderMessageSql = (id: string, relation: string, event: 'many' | 'mark'): string =>
+  `pg_notify('${NOTIFY_CHANNEL}', '{"channel":"${FEED_CHANNEL}","payload":{"i":"' || ${id} || '","t":' || ${relation} || ',"e":"${event === 'many' ? 't' : 'm'}","c":null}}')`;
+
 /** A function that triggers of tables with this key run. */
 export interface FeedFunction {
   /** Name without the schema. */

@@ -7,6 +7,8 @@ import {
   createFeedFunction,
   FEED_FUNCTION_PATTERN,
   FEED_TRIGGER_NAMES,
+  renderMessageIdSql,
+  renderMessageSql,
   renderTriggers,
   triggerArguments,
 } from './trigger-function.ts';
@@ -30,22 +32,33 @@ interface Relation {
   readonly oid: string;
   readonly name: string;
   readonly refusal: string | null;
+  /** The triggers are there and announce what is needed. */
   readonly ready: boolean;
+  /** The triggers are there, with or without rows before an update. */
+  readonly announced: boolean;
   readonly triggers: string | null;
 }
+
+/** Arguments of triggers, of which one list has to be theirs. */
+type Arguments = readonly (readonly string[])[];
 
 const triggerNames = quoteLiteral(`{${FEED_TRIGGER_NAMES.join(',')}}`);
 
 /** Functions of the feed in the schema `$1`. */
 const FUNCTIONS = `select p.oid from pg_proc p where p.pronamespace = to_regnamespace($1) and p.proname ~ ${quoteLiteral(FEED_FUNCTION_PATTERN)}`;
 
-/** The table `$2`, its partitions and children. `$3` are the arguments of triggers that fit. */
+/** Whether all triggers of the relation `c` are there, with arguments of the list `args`. */
+const renderHasTriggers = (args: string): string =>
+  `(select count(*) = ${FEED_TRIGGER_NAMES.length} from pg_trigger t where t.tgrelid = c.oid and t.tgname = any(${triggerNames})
+      and t.tgenabled = 'A' and t.tgfoid in (${FUNCTIONS}) and t.tgargs = any(${args}::bytea[]))`;
+
+/** The table `$2`, its partitions and children. `$3` are the arguments of triggers that fit, `$4` those of all triggers for this key. */
 const RELATIONS = `with recursive relations as (
     select to_regclass($2)::oid as oid, true as root
     union select i.inhrelid, false from relations r join pg_inherits i on i.inhparent = r.oid)
   select c.oid::text as oid, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name,
-    (select count(*) = ${FEED_TRIGGER_NAMES.length} from pg_trigger t where t.tgrelid = c.oid and t.tgname = any(${triggerNames})
-      and t.tgenabled = 'A' and t.tgfoid in (${FUNCTIONS}) and t.tgargs = any($3::bytea[])) as ready,
+    ${renderHasTriggers('$3')} as ready,
+    ${renderHasTriggers('$4')} as announced,
     (select string_agg(t.oid::text, ' ' order by t.oid) from pg_trigger t
       where t.tgrelid = c.oid and t.tgname = any(${triggerNames})) as triggers,
     case when c.relkind not in ('r', 'p') then 'it is no table'
@@ -73,9 +86,12 @@ export class WatchRegistry {
     this.#messages = db.own('platform_row_feed_messages');
   }
 
-  /** One attempt to watch a table. @throws INVALID_PAYLOAD, and the error of PostgreSQL where it is locked */
-  watch(table: WatchedTable): Promise<WatchResult> {
-    return this.#deps.db.transaction(() => this.#watch(table));
+  /**
+   * One attempt to watch a table. Where its changes were not announced before, `many` is announced for it, and then the mark with this
+   * id. @throws INVALID_PAYLOAD, and the error of PostgreSQL where it is locked
+   */
+  watch(table: WatchedTable, mark: string): Promise<WatchResult & { readonly hasMarked: boolean }> {
+    return this.#deps.db.transaction(() => this.#watch(table, mark));
   }
 
   /** Forgets watches of this process on all but these relations, and those of dead processes; removes triggers that none needs. */
@@ -119,19 +135,21 @@ export class WatchRegistry {
     });
   }
 
-  async #watch({ table, keyColumns, withOldRows }: WatchedTable): Promise<WatchResult> {
+  async #watch({ table, keyColumns, withOldRows }: WatchedTable, mark: string) {
     const { db, presence } = this.#deps;
     await this.#begin(LOCK_TIMEOUT);
     const [keysOnly, withOld] = [triggerArguments(false, keyColumns), triggerArguments(true, keyColumns)];
-    const read = () => this.#readRelations(table, withOldRows ? [withOld] : [keysOnly, withOld]);
+    const read = () => this.#readRelations(table, withOldRows ? [withOld] : [keysOnly, withOld], [keysOnly, withOld]);
     let relations = await read();
     assertCanBeWatched(table, relations);
     const missing = relations.filter(({ ready }) => !ready);
+    const unannounced = missing.filter(({ announced }) => !announced);
     if (missing.length > 0) {
       const functionName = await this.#createFunctionIfMissing(keyColumns);
       const args = withOldRows || (await this.#isWatchedWithOldRows(relations)) ? withOld : keysOnly;
       for (const { name } of missing)
         for (const statement of renderTriggers(name, functionName, args)) await db.ddl(statement);
+      if (unannounced.length > 0) await this.#announceMany(unannounced, mark);
       relations = await read();
     }
     const oids = relations.map(({ oid }) => Number(oid));
@@ -140,7 +158,20 @@ export class WatchRegistry {
         on conflict (process, relation) do update set old_rows = excluded.old_rows`,
       [presence.id, oids, withOldRows],
     );
-    return { relations: oids, triggers: relations.map(({ triggers }) => triggers).join() };
+    const triggers = relations.map((relation) => relation.triggers).join();
+    return { relations: oids, triggers, hasMarked: unannounced.length > 0 };
+  }
+
+  /** What changed while there were no triggers is unknown, so a client that comes back with an earlier position has to read again. */
+  async #announceMany(relations: readonly Relation[], mark: string): Promise<void> {
+    const { db } = this.#deps;
+    const many = renderMessageSql('id', 'relation', 'many');
+    await db.query(
+      `with relations as materialized (select ${renderMessageIdSql(this.#schema)} as id, unnest($1::oid[]) as relation)
+        select ${many} from relations`,
+      [relations.map(({ oid }) => oid)],
+    );
+    await db.query(`select ${renderMessageSql('$1::text', '0', 'mark')}`, [mark]);
   }
 
   async #begin(lockTimeout: string): Promise<void> {
@@ -166,9 +197,10 @@ export class WatchRegistry {
     return qualified;
   }
 
-  async #readRelations(table: string, args: readonly (readonly string[])[]): Promise<readonly Relation[]> {
-    const fitting = args.map((one) => Buffer.from(one.map((text) => `${text}\0`).join('')));
-    return (await this.#deps.db.query<Relation>(RELATIONS, [this.#schema, table, fitting])).rows;
+  async #readRelations(table: string, fitting: Arguments, all: Arguments): Promise<readonly Relation[]> {
+    const toBytes = (args: Arguments) => args.map((one) => Buffer.from(one.map((text) => `${text}\0`).join('')));
+    const parameters = [this.#schema, table, toBytes(fitting), toBytes(all)];
+    return (await this.#deps.db.query<Relation>(RELATIONS, parameters)).rows;
   }
 
   async #isWatchedWithOldRows(relations: readonly Relation[]): Promise<boolean> {

@@ -79,6 +79,42 @@ describe('subscriptions to rows', function () {
     ]);
   });
 
+  it('with an item begin with that row, as an object', async () => {
+    const { id } = await notes.create({ title: '1' });
+    await notes.create({ title: '2' });
+    const client = await openAuthenticated(service.url, service.admin.token);
+    clients.push(client);
+    const message = { type: 'subscribe', collection: 'note', uid: 's', query: { fields: 'id,title', sort: 'title' } };
+    const common = { type: 'subscription', event: 'init', uid: 's' };
+    const init = await client.ask({ ...message, item: id });
+    expect(init).to.deep.equal({ ...common, data: { id, title: '1' } });
+    await sql(`insert into note (title) select 'many' from generate_series(1, 6000)`);
+    const resync = await client.next((one) => one.resync === true);
+    expect(resync).to.deep.equal({ ...common, resync: true, data: { id, title: '1' } });
+    await sql('truncate note');
+    expect((await client.next((one) => one.resync === true)).data).to.equal(null);
+    const { error } = await client.ask({ ...message, item: id, uid: 't' });
+    expect(error.code).to.equal('FORBIDDEN');
+    expect(await client.ask({ ...message, item: id, uid: 'u', event: 'create' })).to.deep.equal({
+      ...common,
+      uid: 'u',
+    });
+  });
+
+  it('with different items begin with different rows, also where their reads wait', async () => {
+    const rows = [
+      await notes.create({ title: 'a' }),
+      await notes.create({ title: 'b' }),
+      await notes.create({ title: 'c' }),
+    ];
+    const opened = await Promise.all(rows.map(() => openAuthenticated(service.url, service.admin.token)));
+    clients.push(...opened);
+    const answers = opened.map((client, at) =>
+      client.ask({ type: 'subscribe', collection: 'note', item: rows[at]?.id, query: { fields: 'title' } }),
+    );
+    expect((await Promise.all(answers)).map(({ data }) => data?.title)).to.deep.equal(['a', 'b', 'c']);
+  });
+
   it('report changes by plain SQL, several rows of a statement in one message', async () => {
     const client = await subscribe({ query: { fields: 'title' } });
     await sql(`insert into note (title) values ('a'), ('b')`);

@@ -19,10 +19,19 @@ export interface RowChange {
 /** The changes of one collection within a span of the log, merged by row. `undefined` where rows cannot be named. */
 export type ChangeBatch = ReadonlyMap<string, RowChange> | undefined;
 
-/** Merges changes by row, in the order of their commits. A row that was deleted and created again is both. */
-export function mergeChanges(changes: readonly LoggedChange[]): ChangeBatch {
+/** Whether rows before an update have to be known. */
+export type OldRowNeed = 'required' | 'optional';
+
+/**
+ * Merges changes by row, in the order of their commits. A row that was deleted and created again is both. Where rows before an update are
+ * `required`, an update without them names its rows as little as `many` does.
+ */
+export function mergeChanges(changes: readonly LoggedChange[], oldRows: OldRowNeed): ChangeBatch {
   const rows = new Map<string, RowChange>();
-  for (const { change } of changes) if (!addChange(rows, change)) return undefined;
+  for (const { change } of changes) {
+    if (oldRows === 'required' && change.event === 'update' && change.oldRows.length === 0) return undefined;
+    if (!addChange(rows, change)) return undefined;
+  }
   return rows;
 }
 

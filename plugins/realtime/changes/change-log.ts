@@ -9,6 +9,8 @@ export interface LoggedChange {
 }
 
 const MAX_CHANGES = 50_000;
+/** A position with which a client that comes back reads again. Event streams have no empty ones. */
+const UNKNOWN = 'unknown';
 
 /**
  * Recent changes in the order of their commits, bounded in bytes. All processes receive the same changes in the same order, so an id that
@@ -54,6 +56,11 @@ export class ChangeLog {
   /** The index of a change by its id; undefined where it is no longer, or not yet, known. */
   indexOf(id: string): number | undefined {
     return this.#indexes.get(id);
+  }
+
+  /** The id of the change before an index: the position of a client that has got all up to there. Where it is not known, the id of none. */
+  positionAt(index: number): string {
+    return this.#all[index - 1 - this.#start]?.change.id ?? UNKNOWN;
   }
 
   /** The changes of these tables with indexes from `from` on; undefined where some of them are no longer there. */

@@ -14,7 +14,7 @@ interface Deps {
   readonly metrics: EngineMetrics;
   /** Puts subscriptions whose rights have changed into other groups. Resolves at once where nothing has changed. */
   place(collection: SubscribedCollection): Promise<void>;
-  resync(subscription: Subscription): void;
+  resync(subscription: Subscription, collection: SubscribedCollection): void;
 }
 
 /** Milliseconds from one read of a group to the next. A table that is written all the time is read this often, for all writes in between. */
@@ -70,15 +70,15 @@ export class GroupRunner {
       for (const member of group.members) member.cursor = Math.max(member.cursor, to);
       return;
     }
-    const batch = changes && collection.merge(changes, from, to);
-    if (!batch) return this.#resyncAll(group, to);
+    const batch = changes && collection.merge(changes, from, to, group.oldRows);
+    if (!batch) return this.#resyncAll(group, collection, to);
     metrics.reads++;
     group.readAt = performance.now();
     const answer = await slots.run(group.lane, group.holder, () => group.read(batch, group.members));
-    if (!answer) return this.#resyncAll(group, to);
+    if (!answer) return this.#resyncAll(group, collection, to);
     // A right that was taken away while the rows were read: its subscription is in another group afterwards.
     await place(collection);
-    const deliveries = new AnswerDeliveries(answer, position);
+    const deliveries = new AnswerDeliveries(answer, { before: log.positionAt(from), after: position });
     for (const member of group.members) {
       if (member.cursor >= to) continue;
       member.cursor = to;
@@ -87,8 +87,8 @@ export class GroupRunner {
     metrics.recordLag(performance.now() - (changes[0] as LoggedChange).at);
   }
 
-  #resyncAll(group: Group, to: number): void {
-    for (const member of [...group.members]) if (member.cursor < to) this.#deps.resync(member);
+  #resyncAll(group: Group, collection: SubscribedCollection, to: number): void {
+    for (const member of [...group.members]) if (member.cursor < to) this.#deps.resync(member, collection);
   }
 
   #giveUp(group: Group, error: unknown): void {

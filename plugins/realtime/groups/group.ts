@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import type { KeyedRowText, ReadResultText } from '../../query/contract.ts';
-import type { ChangeBatch, RowChange } from '../changes/change-batch.ts';
+import type { ChangeBatch, OldRowNeed, RowChange } from '../changes/change-batch.ts';
 import type { DeliveredRow, Delivery, RowEvent } from '../contract.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { GroupPlan } from './group-plan.ts';
@@ -43,6 +43,11 @@ export class Group {
   /** Whose slots the reads take. */
   get holder(): string {
     return this.caller.user ?? this.caller.share ?? 'public';
+  }
+
+  /** Rows that leave are found by their state before an update. */
+  get oldRows(): OldRowNeed {
+    return this.question.leaving ? 'required' : 'optional';
   }
 
   get lane(): 'slow' | 'changes' {
@@ -111,24 +116,29 @@ const toDeliveredRow = ({ key: json, row }: KeyedRowText): DeliveredRow => ({ ke
 /** Deliveries of one answer, created once for all members that get the same. */
 export class AnswerDeliveries {
   readonly #answer: GroupAnswer;
-  readonly #position: string;
+  readonly #positions: { readonly before: string; readonly after: string };
   readonly #deliveries = new Map<string, readonly Extract<Delivery, { kind: 'change' }>[]>();
 
-  constructor(answer: GroupAnswer, position: string) {
+  /** The positions are those before the batch and after it. */
+  constructor(answer: GroupAnswer, positions: { readonly before: string; readonly after: string }) {
     this.#answer = answer;
-    this.#position = position;
+    this.#positions = positions;
   }
 
-  /** In the order delete, create, update. Empty where nothing is for the subscription. */
+  /**
+   * In the order delete, create, update. The last one alone has the position after the batch: a client that has got a part of them comes back
+   * for the rest. Empty where nothing is for the subscription. */
   for({ event, item }: Pick<Subscription, 'event' | 'item'>): readonly Extract<Delivery, { kind: 'change' }>[] {
     const key = `${event ?? ''} ${item ?? ''}`;
     let known = this.#deliveries.get(key);
     if (!known) {
       const events = event ? [event] : (['delete', 'create', 'update'] as const);
-      known = events.flatMap((one) => {
+      const { before, after } = this.#positions;
+      const parts = events.flatMap((one) => {
         const rows = this.#rowsOf(one, event).filter((row) => item === undefined || row.key === item);
-        return rows.length === 0 ? [] : [{ kind: 'change', event: one, rows, position: this.#position } as const];
+        return rows.length === 0 ? [] : [{ event: one, rows }];
       });
+      known = parts.map((part, at) => ({ kind: 'change', ...part, position: at < parts.length - 1 ? before : after }));
       this.#deliveries.set(key, known);
     }
     return known;

@@ -29,15 +29,19 @@ export class Backlog {
     this.#bytes = 0;
   }
 
-  /** Empties the backlog: deletes, then creates, then updates. A row is in one of them only. */
-  take(): readonly Delivery[] {
-    const position = this.#position;
+  /**
+   * Empties the backlog: deletes, then creates, then updates. A row is in one of them only. All but the last have the position `before`, the
+   * one that the client has got last.
+   */
+  take(before: string): readonly Delivery[] {
+    const after = this.#position;
     const rows = [...(this.#rows?.values() ?? [])];
     this.clear();
-    return (['delete', 'create', 'update'] as const).flatMap((event): Delivery[] => {
+    const parts = (['delete', 'create', 'update'] as const).flatMap((event) => {
       const some = rows.filter((one) => one.event === event).map(({ row }) => row);
-      return some.length === 0 ? [] : [{ kind: 'change', event, rows: some, position }];
+      return some.length === 0 ? [] : [{ event, rows: some }];
     });
+    return parts.map((part, at) => ({ kind: 'change', ...part, position: at < parts.length - 1 ? before : after }));
   }
 
   #addRow(event: RowEvent, row: DeliveredRow): void {

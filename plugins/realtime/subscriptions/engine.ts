@@ -20,7 +20,7 @@ import { Subscription } from './subscription.ts';
 import { WatchedCollections } from './watched-collections.ts';
 
 interface Deps extends PlansDeps {
-  readonly items: Pick<ItemsEngine, 'readMany' | 'checkQuery' | 'readKeys' | 'select'>;
+  readonly items: Pick<ItemsEngine, 'readMany' | 'readOne' | 'checkQuery' | 'readKeys' | 'select'>;
   readonly rowFeed: RowFeed;
   readonly rights: RightsVersion;
   readonly log: Log;
@@ -52,7 +52,8 @@ export class SubscriptionEngine {
     this.#changes = changes;
     this.#collections = new WatchedCollections(deps);
     this.#plans = new GroupPlans(deps);
-    this.#first = new FirstDeliveries({ log: changes, slots, items: deps.items, metrics });
+    const place = (collection: SubscribedCollection) => this.#placement.place(collection);
+    this.#first = new FirstDeliveries({ log: changes, slots, items: deps.items, metrics, place });
     this.#placement = new Placement({
       plans: this.#plans,
       rights: deps.rights,
@@ -60,9 +61,8 @@ export class SubscriptionEngine {
       catchUp: (one, collection) => void this.#first.catchUp(one, collection),
     });
     this.#runner = new GroupRunner({
-      ...{ log: deps.log, changes, slots, metrics },
-      place: (collection) => this.#placement.place(collection),
-      resync: (one) => void this.#first.resync(one),
+      ...{ log: deps.log, changes, slots, metrics, place },
+      resync: (one, collection) => void this.#first.resync(one, collection),
     });
     this.#positions = createPositions(changes, deps.rowFeed);
   }
@@ -98,7 +98,7 @@ export class SubscriptionEngine {
       ...{ client, request, question, item, cursor, placedAt, placedFor: caller },
       group: collection.groupOf(place, question, caller, cursor),
       onEnd: (ended) => this.#remove(ended, collection),
-      onOverflow: (slow) => this.#overflow(slow),
+      onOverflow: (slow) => this.#overflow(slow, collection),
       onDelivery: () => this.metrics.deliveries++,
     });
     collection.add(subscription);
@@ -177,7 +177,7 @@ export class SubscriptionEngine {
     }
     if (!hasMissed && result === 'unchanged') return;
     for (const group of subscribed.groups.values()) group.cursor = this.#changes.end;
-    for (const one of [...subscribed.subscriptions]) void this.#first.resync(one);
+    for (const one of [...subscribed.subscriptions]) void this.#first.resync(one, subscribed);
   }
 
   #endAll({ subscriptions }: SubscribedCollection, failure: Failure): void {
@@ -190,8 +190,8 @@ export class SubscriptionEngine {
   }
 
   /** A slow client reads again once it is ready. */
-  #overflow(subscription: Subscription): void {
-    if (subscription.client.isReady) void this.#first.resync(subscription);
+  #overflow(subscription: Subscription, collection: SubscribedCollection): void {
+    if (subscription.client.isReady) void this.#first.resync(subscription, collection);
   }
 }
 

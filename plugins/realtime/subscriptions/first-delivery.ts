@@ -14,9 +14,13 @@ import type { Subscription } from './subscription.ts';
 interface Deps {
   readonly log: ChangeLog;
   readonly slots: ReadSlots;
-  readonly items: Pick<ItemsEngine, 'readMany'>;
+  readonly items: Pick<ItemsEngine, 'readMany' | 'readOne'>;
   readonly metrics: EngineMetrics;
+  /** Puts subscriptions whose rights have changed into other groups. Resolves at once where nothing has changed. */
+  place(collection: SubscribedCollection): Promise<void>;
 }
+
+type Beginning = Exclude<Delivery, { kind: 'change' }>;
 
 const RETRY_AFTER = 1000;
 /** A place before the beginning of every log. */
@@ -30,64 +34,104 @@ export class FirstDeliveries {
     this.#deps = deps;
   }
 
-  /** Delivers `init`, or what followed `since`. @throws what the read throws */
+  /** Delivers `init`, or what followed `since`. @throws what the read throws, FORBIDDEN where the caller loses the right meanwhile */
   async begin(subscription: Subscription, collection: SubscribedCollection): Promise<void> {
-    const { since, init } = subscription.request;
-    const { lastId: position } = this.#deps.log;
-    if (since === undefined) {
-      const { data, meta } = init ? await this.#readInit(subscription) : { data: undefined, meta: null };
-      subscription.begin([{ kind: 'init', data, meta, position }]);
-      return;
+    const { since } = subscription.request;
+    subscription.ownReads++;
+    try {
+      await this.#deliver(subscription, collection, async () => {
+        if (since === undefined) return [await this.#readBeginning(subscription, 'init')];
+        const at = this.#deps.log.indexOf(since);
+        const missed = at === undefined ? undefined : await this.#readMissed(subscription, collection, at + 1);
+        if (!missed) return [await this.#readBeginning(subscription, 'resync')];
+        return [{ kind: 'init', data: undefined, meta: null, position: since }, ...missed];
+      });
+    } finally {
+      subscription.ownReads--;
     }
-    const at = this.#deps.log.indexOf(since);
-    const missed = at === undefined ? undefined : await this.#readMissed(subscription, collection, at + 1);
-    if (missed) subscription.begin([{ kind: 'init', data: undefined, meta: null, position: since }, ...missed]);
-    else await this.#readAgain(subscription);
   }
 
   /** Delivers what the subscription has not got yet, or `resync` where that is not known. Repeats while the database is away. */
   async catchUp(subscription: Subscription, collection: SubscribedCollection): Promise<void> {
-    subscription.hold();
+    // The read that is under way notices that the subscription was moved, and reads again up to now.
+    if (subscription.isHeld && subscription.ownReads > 0) return;
     const from = subscription.cursor;
-    subscription.cursor = this.#deps.log.end;
-    await this.#repeat(subscription, async () => {
+    await this.#repeat(subscription, collection, async () => {
       const missed = await this.#readMissed(subscription, collection, from);
-      if (missed) subscription.begin(missed);
-      else await this.#readAgain(subscription);
+      return missed ?? [await this.#readBeginning(subscription, 'resync')];
     });
   }
 
   /** Delivers `resync`. Repeats while the database is away. */
-  resync(subscription: Subscription): Promise<void> {
-    return this.#repeat(subscription, () => this.#readAgain(subscription));
+  resync(subscription: Subscription, collection: SubscribedCollection): Promise<void> {
+    return this.#repeat(subscription, collection, async () => [await this.#readBeginning(subscription, 'resync')]);
   }
 
-  async #repeat(subscription: Subscription, work: () => Promise<void>): Promise<void> {
-    while (!subscription.hasEnded) {
-      if (subscription.isDenied) {
-        // It reads again when its caller may read.
-        subscription.cursor = NOWHERE;
-        return;
+  async #repeat(
+    subscription: Subscription,
+    collection: SubscribedCollection,
+    read: () => Promise<readonly Delivery[]>,
+  ): Promise<void> {
+    subscription.ownReads++;
+    try {
+      while (!subscription.hasEnded) {
+        if (subscription.isDenied) {
+          // It reads again when its caller may read.
+          subscription.cursor = NOWHERE;
+          return;
+        }
+        try {
+          return await this.#deliver(subscription, collection, read);
+        } catch (error) {
+          const isFinal = error instanceof Failure && error.code !== 'SERVICE_UNAVAILABLE';
+          if (isFinal && error.code !== 'FORBIDDEN') return subscription.fail(error);
+          if (!subscription.isDenied) await pause(RETRY_AFTER, undefined, { ref: false });
+        }
       }
-      try {
-        return await work();
-      } catch (error) {
-        const isFinal = error instanceof Failure && error.code !== 'SERVICE_UNAVAILABLE';
-        if (isFinal && error.code !== 'FORBIDDEN') return subscription.fail(error);
-        await pause(RETRY_AFTER, undefined, { ref: false });
-      }
+    } finally {
+      subscription.ownReads--;
     }
   }
 
-  async #readAgain(subscription: Subscription): Promise<void> {
+  /**
+   * Delivers what `read` answers. The read may wait long for its turn, so the rights are compared afterwards: where they have changed it is
+   * made again. @throws what `read` throws, FORBIDDEN where the caller may read nothing of the collection now
+   */
+  async #deliver(
+    subscription: Subscription,
+    collection: SubscribedCollection,
+    read: () => Promise<readonly Delivery[]>,
+  ): Promise<void> {
+    for (;;) {
+      const { moves } = subscription;
+      const deliveries = await read();
+      await this.#deps.place(collection);
+      if (subscription.isDenied) throw fail('FORBIDDEN', `no read permission on ${collection.name}`);
+      if (subscription.moves !== moves) continue;
+      if (deliveries[0]?.kind === 'resync') this.#deps.metrics.resyncs++;
+      subscription.begin(deliveries);
+      return;
+    }
+  }
+
+  /** Changes from now on follow what is read now. Answers the position of this moment. */
+  #startRead(subscription: Subscription): string {
+    const { log } = this.#deps;
     subscription.hold();
-    subscription.cursor = this.#deps.log.end;
-    const { lastId: position } = this.#deps.log;
-    const { data, meta } = subscription.request.init
-      ? await this.#readInit(subscription)
-      : { data: undefined, meta: null };
-    this.#deps.metrics.resyncs++;
-    subscription.begin([{ kind: 'resync', data, meta, position }]);
+    subscription.cursor = log.end;
+    return log.positionAt(log.end);
+  }
+
+  async #readBeginning(subscription: Subscription, kind: Beginning['kind']): Promise<Beginning> {
+    const position = this.#startRead(subscription);
+    if (!subscription.request.init) return { kind, data: undefined, meta: null, position };
+    const answer = await this.#readInit(subscription).catch((error: unknown) => {
+      const isGone = kind === 'resync' && subscription.item !== undefined && isFailure(error, 'FORBIDDEN');
+      if (isGone) return { data: 'null', meta: null };
+      throw error;
+    });
+    if (!answer) throw fail('SERVICE_UNAVAILABLE', 'too many subscriptions begin at this moment');
+    return { kind, data: answer.data ?? 'null', meta: answer.meta, position };
   }
 
   /** Undefined where not all changes from `from` on are known by row. */
@@ -97,34 +141,42 @@ export class FirstDeliveries {
     from: number,
   ): Promise<readonly Delivery[] | undefined> {
     const { log, slots, metrics } = this.#deps;
-    const { lastId: position } = log;
+    const [before, after] = [log.positionAt(from), this.#startRead(subscription)];
     const changes = log.since(relations, from);
-    const batch = changes && mergeChanges(changes);
+    const batch = changes && mergeChanges(changes, subscription.group.oldRows);
     if (!batch) return undefined;
     if (batch.size === 0) return [];
     const { group } = subscription;
     metrics.reads++;
     const answer = await slots.run('init', group.holder, () => group.read(batch, [subscription]));
-    return answer && new AnswerDeliveries(answer, position).for(subscription);
+    return answer && new AnswerDeliveries(answer, { before, after }).for(subscription);
   }
 
-  async #readInit(subscription: Subscription): Promise<{ data: string | undefined; meta: string | null }> {
-    const { group, request, client } = subscription;
-    const caller = await client.caller();
-    const text = JSON.stringify(request.query ?? {});
-    let reading = group.waitingInits.get(text);
-    if (!reading) {
-      let hasBegun = false;
-      reading = this.#deps.slots.run('init', group.holder, () => {
-        hasBegun = true;
-        group.waitingInits.delete(text);
-        return this.#deps.items.readMany(caller, request.collection, request.query ?? {});
+  /** Subscriptions that come while an equal read waits for its turn share it: it begins after all of them. */
+  async #readInit(subscription: Subscription): Promise<ReadResultText | undefined> {
+    const { group, request, client, item } = subscription;
+    const { collection, query = {} } = request;
+    const text = JSON.stringify([item, query]);
+    const shared = group.waitingInits.get(text);
+    if (shared)
+      return shared.catch((error: unknown) => {
+        if (isFailure(error, 'SERVICE_UNAVAILABLE')) throw error;
+        // It may have failed for its own client: one that has left, or whose credentials no longer hold.
+        return this.#readInit(subscription);
       });
-      // Subscriptions that come while this read waits for its turn share it: it begins after all of them.
-      if (!hasBegun) group.waitingInits.set(text, reading);
-    }
-    const answer: ReadResultText | undefined = await reading;
-    if (!answer) throw fail('SERVICE_UNAVAILABLE', 'too many subscriptions begin at this moment');
-    return { data: answer.data ?? 'null', meta: answer.meta };
+    let hasBegun = false;
+    const reading = this.#deps.slots.run('init', group.holder, async () => {
+      hasBegun = true;
+      group.waitingInits.delete(text);
+      const { items } = this.#deps;
+      const caller = await client.caller();
+      return item === undefined
+        ? items.readMany(caller, collection, query)
+        : items.readOne(caller, collection, item, query);
+    });
+    if (!hasBegun) group.waitingInits.set(text, reading);
+    return reading;
   }
 }
+
+const isFailure = (error: unknown, code: Failure['code']): boolean => error instanceof Failure && error.code === code;

@@ -1,6 +1,6 @@
 import type { Caller } from '#kernel';
 import type { Collection } from '../../schema/contract.ts';
-import { type ChangeBatch, mergeChanges } from '../changes/change-batch.ts';
+import { type ChangeBatch, mergeChanges, type OldRowNeed } from '../changes/change-batch.ts';
 import type { LoggedChange } from '../changes/change-log.ts';
 import { Group } from '../groups/group.ts';
 import type { GroupPlace } from '../groups/plans.ts';
@@ -24,7 +24,7 @@ export class SubscribedCollection {
   withOldRows = false;
   isPlacing = false;
   isDueAgain = false;
-  #merged: { from: number; to: number; batch: ChangeBatch } | undefined;
+  readonly #merged = new Map<OldRowNeed, { from: number; to: number; batch: ChangeBatch }>();
 
   constructor(name: string, table: string) {
     this.name = name;
@@ -63,14 +63,17 @@ export class SubscribedCollection {
   }
 
   /** The changes of a span of the log by row. Most groups ask for the same span, so it is merged once. */
-  merge(changes: readonly LoggedChange[], from: number, to: number): ChangeBatch {
-    if (this.#merged?.from !== from || this.#merged.to !== to)
-      this.#merged = { from, to, batch: mergeChanges(changes) };
-    return this.#merged.batch;
+  merge(changes: readonly LoggedChange[], from: number, to: number, oldRows: OldRowNeed): ChangeBatch {
+    const known = this.#merged.get(oldRows);
+    if (known?.from === from && known.to === to) return known.batch;
+    const batch = mergeChanges(changes, oldRows);
+    this.#merged.set(oldRows, { from, to, batch });
+    return batch;
   }
 
   #leaveGroup(subscription: Subscription): void {
     const { group } = subscription;
+    subscription.moves++;
     group.members.delete(subscription);
     if (group.members.size === 0 && this.groups.get(group.key) === group) this.groups.delete(group.key);
   }

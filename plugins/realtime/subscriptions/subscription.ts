@@ -39,12 +39,18 @@ export class Subscription implements RealtimeSubscription {
   /** The version of rights, and the caller, for which the subscription was put into its group. */
   placedAt: number;
   placedFor: Caller;
+  /** Counts how often the subscription was taken out of a group. */
+  moves = 0;
+  /** Reads for this subscription alone that are under way. */
+  ownReads = 0;
   /** The caller may read nothing of the collection now: the subscription is in no group. */
   isDenied = false;
   /** The backlog was full: once the client is ready it gets `resync`. */
   isBehind = false;
   readonly #parts: Parts;
   readonly #backlog = new Backlog();
+  /** The position of the last delivery. */
+  #position = '';
   #sequence = 0;
   #hasEnded = false;
 
@@ -100,7 +106,7 @@ export class Subscription implements RealtimeSubscription {
       return;
     }
     if (this.#backlog.isEmpty || !this.client.isReady) return;
-    for (const one of this.#backlog.take()) this.#deliver(one);
+    for (const one of this.#backlog.take(this.#position)) this.#deliver(one);
   }
 
   end(): void {
@@ -120,6 +126,7 @@ export class Subscription implements RealtimeSubscription {
 
   #deliver(delivery: Delivery): void {
     this.#parts.onDelivery();
+    this.#position = delivery.position;
     this.request.deliver(delivery, ++this.#sequence);
   }
 }

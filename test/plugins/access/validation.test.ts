@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { validateRow } from '../../../plugins/access/library.ts';
 import { NO_DYNAMIC_VALUE } from '../../../plugins/access/validation/compare.ts';
-import { validateRow } from '../../../plugins/access/validation/validate-row.ts';
 
 type Case = readonly [title: string, rule: unknown, row: Record<string, unknown>, broken: readonly object[]];
 

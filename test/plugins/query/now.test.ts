@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseNowExpression, timestampOfNowOffset } from '../../../plugins/query/now-dynamic-value.ts';
+import { parseNowExpression, timestampOfNowOffset } from '../../../plugins/query/library.ts';
 
 const now = new Date('2026-03-31T12:00:00.000Z');
 const cases: Readonly<Record<string, string | undefined>> = {

@@ -15,7 +15,7 @@ import type {
   ReadResultText,
   RowSelection,
 } from '../../../plugins/query/contract.ts';
-import { timestampOfNowOffset } from '../../../plugins/query/now-dynamic-value.ts';
+import { timestampOfNowOffset } from '../../../plugins/query/library.ts';
 import type { Collection, SchemaOverview } from '../../../plugins/schema/contract.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { createPermissionSet } from '../../support/permissions.ts';
