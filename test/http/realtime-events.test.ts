@@ -24,6 +24,7 @@ const LISTENER = `export default ({ filter, action }) => {
   filter('websocket.authenticate', (accountability, { message }) => {
     received.push({ event: 'authenticate', type: message.type, members: Object.keys(message).sort() });
     const badge = message.badge ?? (message.access_token?.startsWith('badge:') ? JSON.parse(message.access_token.slice(6)) : undefined);
+    if (badge !== undefined && globalThis.tenonBadgesThrow) throw new Error('the badge has expired');
     return badge === undefined || globalThis.tenonBadgesEnd ? undefined : { ...accountability, ...badge };
   });
 };`;
@@ -36,6 +37,7 @@ interface ReceivedEvent {
 interface Shared {
   tenonSocketEvents?: ReceivedEvent[];
   tenonBadgesEnd?: boolean;
+  tenonBadgesThrow?: boolean;
 }
 const shared = globalThis as Shared;
 const received = (): ReceivedEvent[] => (shared.tenonSocketEvents ??= []);
@@ -69,6 +71,7 @@ describe('events of sockets', function () {
     beforeEach(() => {
       received().splice(0);
       shared.tenonBadgesEnd = false;
+      shared.tenonBadgesThrow = false;
     });
 
     const badge = () => ({ user: user.id, role: user.role });
@@ -192,6 +195,22 @@ describe('events of sockets', function () {
       const refused = await client.ask({ ...read, uid: 'late' });
       expect(refused.error.code).to.equal('INVALID_CREDENTIALS');
       client.close();
+    });
+
+    it('a client whose listener of "authenticate" throws is dropped, and others keep their deliveries', async () => {
+      const bystander = await openAuthenticated(service.url, user.token);
+      const client = await openSocket(service.url);
+      await client.ask({ type: 'auth', badge: badge() });
+      const subscribe = { type: 'subscribe', collection: 'note', event: 'create', uid: 's' };
+      for (const one of [client, bystander]) expect((await one.ask(subscribe)).event).to.equal('init');
+      shared.tenonBadgesThrow = true;
+      await createUserWithPermissions(service, [{ collection: 'note', action: 'read' }]);
+      await service.database.query("insert into note (text) values ('for all')");
+      await bystander.next(({ event }) => event === 'create');
+      expect(await client.closed()).to.equal(1013);
+      expect(bystander.closeCode).to.equal(undefined);
+      expect(service.log.some((line) => JSON.stringify(line).includes('the badge has expired'))).to.equal(true);
+      bystander.close();
     });
   });
 

@@ -64,6 +64,11 @@ export class ConnectedClient implements RealtimeClient {
     return !this.#credentials.isPublic;
   }
 
+  /** Whether a listener of `websocket.authenticate` says who the client is. */
+  get isNamedByListeners(): boolean {
+    return this.#credentials.isNamedByListeners;
+  }
+
   get isClosed(): boolean {
     return this.#isClosed;
   }

@@ -46,6 +46,10 @@ export class ClientCredentials {
     return this.#credential.kind === 'public';
   }
 
+  get isNamedByListeners(): boolean {
+    return this.#credential.kind === 'message';
+  }
+
   /** The caller, where nothing was announced since it was checked. */
   get known(): Caller | undefined {
     if (this.#caller === undefined || this.#version !== this.#deps.rights.current()) return undefined;

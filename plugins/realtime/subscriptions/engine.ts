@@ -56,6 +56,7 @@ export class SubscriptionEngine {
     this.#placement = new Placement({
       plans: this.#plans,
       rights: deps.rights,
+      log: deps.log,
       onMoved: (collection) => this.#schedule(collection),
       catchUp: (one, collection) => void this.#first.catchUp(one, collection),
     });
