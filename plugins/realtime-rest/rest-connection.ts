@@ -36,19 +36,21 @@ export class RestConnection {
   /** Created for the first message that waits for a statement while the client leaves. */
   #abortion: AbortController | undefined;
   #hasLeft = false;
+  /** Resolves when the operating system has the last text that was sent. */
+  #sent = Promise.resolve();
 
   constructor(deps: RestTransportDeps, client: RealtimeClient, socket: RealtimeSocket) {
     this.#deps = deps;
     this.#client = client;
     this.#socket = socket;
-    const send = (text: string | Buffer) => void socket.send(text);
+    const send = (text: string | Buffer) => this.#send(text);
     this.#authentication = new Authentication({
       ...{ client, send, log: deps.log, mode: deps.authentication, timeout: deps.authTimeout },
       close: () => socket.close(),
       onResult: (isSuccess) => this.#emitAuth(isSuccess),
     });
     this.#subscriptions = new ClientSubscriptions(deps, client, send);
-    const queue = createMessageQueue((text) => this.#handle(text));
+    const queue = createMessageQueue(client, (text) => this.#handle(text));
     socket.onMessage((text) => {
       if (!queue.push(text))
         this.#sendError('server', { code: 'REQUESTS_EXCEEDED', message: 'Too many messages wait for their answers.' });
@@ -74,6 +76,8 @@ export class RestConnection {
   }
 
   async #handle(text: string): Promise<void> {
+    // A client that does not read what it has gets no further answer, which would wait in memory.
+    if (!this.#socket.isReady) await this.#sent;
     let message: ClientMessage;
     try {
       message = parseMessage(text);
@@ -118,13 +122,13 @@ export class RestConnection {
       case 'auth':
         return this.#authentication.handle(message);
       case 'ping':
-        return void this.#socket.send(renderMessage({ type: 'pong' }, {}, message.uid));
+        return this.#send(renderMessage({ type: 'pong' }, {}, message.uid));
       case 'subscribe':
         return this.#subscriptions.subscribe(message);
       case 'unsubscribe':
         return this.#subscriptions.unsubscribe(message);
       case 'items':
-        return void this.#socket.send(await handleItemsMessage(this.#deps, await this.#client.caller(), message));
+        return this.#send(await handleItemsMessage(this.#deps, await this.#client.caller(), message));
       // `pong` needs no answer, and other types may be those of extensions.
     }
   }
@@ -160,6 +164,10 @@ export class RestConnection {
   }
 
   #sendError(type: string, error: MessageError, uid?: string | number): void {
-    void this.#socket.send(renderError(type, error, uid));
+    this.#send(renderError(type, error, uid));
+  }
+
+  #send(text: string | Buffer): void {
+    this.#sent = this.#socket.send(text);
   }
 }

@@ -20,7 +20,7 @@ import { Subscription } from './subscription.ts';
 import { WatchedCollections } from './watched-collections.ts';
 
 interface Deps extends PlansDeps {
-  readonly items: Pick<ItemsEngine, 'readMany' | 'checkQuery' | 'readKeys' | 'select'>;
+  readonly items: Pick<ItemsEngine, 'stream' | 'checkQuery' | 'readKeys' | 'select'>;
   readonly rowFeed: RowFeed;
   readonly rights: RightsVersion;
   readonly log: Log;

@@ -8,13 +8,14 @@ import type { Delivery } from '../contract.ts';
 import { AnswerDeliveries } from '../groups/group.ts';
 import type { ReadSlots } from '../groups/read-slots.ts';
 import type { EngineMetrics } from '../metrics.ts';
+import { readList } from '../read-list.ts';
 import type { SubscribedCollection } from './subscribed-collection.ts';
 import type { Subscription } from './subscription.ts';
 
 interface Deps {
   readonly log: ChangeLog;
   readonly slots: ReadSlots;
-  readonly items: Pick<ItemsEngine, 'readMany'>;
+  readonly items: Pick<ItemsEngine, 'stream'>;
   readonly metrics: EngineMetrics;
 }
 
@@ -118,7 +119,7 @@ export class FirstDeliveries {
       reading = this.#deps.slots.run('init', group.holder, () => {
         hasBegun = true;
         group.waitingInits.delete(text);
-        return this.#deps.items.readMany(caller, request.collection, request.query ?? {});
+        return readList(this.#deps.items, caller, request.collection, request.query ?? {});
       });
       // Subscriptions that come while this read waits for its turn share it: it begins after all of them.
       if (!hasBegun) group.waitingInits.set(text, reading);
