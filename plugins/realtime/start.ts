@@ -95,7 +95,12 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
   return {
     accept: (...upgrade) => upgrades.accept(...upgrade),
     async connect({ transport, connectionLimit, client: info, token, isReady = () => true, onDrop }) {
-      const counted = isStopping ? undefined : limits.take(transport, connectionLimit, info.ip ?? null);
+      const counted = isStopping
+        ? undefined
+        : limits.take({
+            ...{ transport, limit: connectionLimit, address: info.ip ?? null },
+            hasCredential: token !== undefined,
+          });
       if (!counted) {
         engine.metrics.refusals++;
         throw fail('REQUESTS_EXCEEDED', 'too many connections');

@@ -15,7 +15,7 @@ import type { Heartbeat } from './heartbeat.ts';
 import { isOriginAllowed } from './origin.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 import { ServerSocket } from './socket.ts';
-import { offeredProtocols, queryTokenOf } from './upgrade-request.ts';
+import { hasCredential, offeredProtocols, queryTokenOf } from './upgrade-request.ts';
 
 interface Deps {
   readonly settings: RealtimeSettings;
@@ -33,6 +33,7 @@ interface Deps {
 /** A client whose handshake is not answered yet. */
 interface PreparedClient {
   readonly client: ConnectedClient;
+  readonly counted: CountedConnection;
   readonly transport: SocketTransport;
   setSocket(socket: ServerSocket): void;
 }
@@ -70,7 +71,10 @@ export class UpgradeHandler {
     if (isStopping()) return this.#refuse(socket, 503);
     if (!isOriginAllowed(request.headers, settings.origins)) return this.#refuse(socket, 403);
     const info = clientInfoOf(routing.contextOfUpgrade(request));
-    const counted = limits.take(transport.name, transport.connectionLimit, info.ip);
+    const counted = limits.take({
+      ...{ transport: transport.name, limit: transport.connectionLimit, address: info.ip },
+      hasCredential: hasCredential(request),
+    });
     if (!counted) return this.#refuse(socket, 403);
     const prepared = this.#prepare(transport, info, counted);
     socket.once('close', () => prepared.client.close());
@@ -102,12 +106,12 @@ export class UpgradeHandler {
     const setSocket = (opened: ServerSocket): void => {
       socket = opened;
     };
-    return { client, transport, setSocket };
+    return { client, counted, transport, setSocket };
   }
 
   /** The status of the refusal; undefined where the client may connect. */
   async #authenticate(
-    { client, transport }: PreparedClient,
+    { client, counted, transport }: PreparedClient,
     request: IncomingMessage,
   ): Promise<RefusalStatus | undefined> {
     try {
@@ -118,6 +122,7 @@ export class UpgradeHandler {
       logUnexpectedError(this.#deps.log, error, 'the credentials of an upgrade could not be checked');
       return statusOfError(error);
     }
+    if (!client.isAuthenticated && !counted.setPublic(true)) return 403;
     const protocol = transport.protocol?.(offeredProtocols(request));
     if (protocol !== undefined) this.#protocols.set(request, protocol);
     return transport.protocol && protocol === undefined ? 400 : undefined;
