@@ -1,4 +1,4 @@
-import { type Failure, requestScope } from '#kernel';
+import { type Caller, Failure, requestScope } from '#kernel';
 import type { RealtimeClient, RealtimeSocket } from '../realtime/contract.ts';
 import { createMessageQueue, toClientOfEvent } from '../realtime/library.ts';
 import { Authentication } from './authentication.ts';
@@ -105,16 +105,30 @@ export class RestConnection {
   }
 
   async #answer(received: ClientMessage): Promise<void> {
+    const { isAuthenticated } = this.#client;
+    let admin = false;
     try {
+      let message = received;
       // Credentials are for listeners of `websocket.authenticate` alone.
-      const message = received.type === 'auth' ? received : await this.#filter(received);
+      if (received.type !== 'auth') {
+        const caller = await this.#client.caller();
+        ({ admin } = caller);
+        message = await this.#filter(received, caller);
+      }
       await this.#dispatch(message);
       await this.#emitMessage(message);
     } catch (error) {
       logFailedMessage(this.#deps.log, error);
-      const admin = await this.#isAdmin();
       this.#sendError(received.type, toMessageError(error, { admin }), received.uid);
+      if (isAuthenticated && !this.#client.isAuthenticated) this.#dropRefused(error);
     }
+  }
+
+  /** Ends a client whose credentials were refused while its message was handled. One whose token has expired may send another. */
+  #dropRefused(error: unknown): void {
+    if (!(error instanceof Failure) || !CREDENTIAL_CODES.has(error.code)) return;
+    this.#client.close();
+    this.drop(error);
   }
 
   async #dispatch(message: ClientMessage): Promise<void> {
@@ -133,9 +147,8 @@ export class RestConnection {
     }
   }
 
-  async #filter(message: ClientMessage): Promise<ClientMessage> {
+  async #filter(message: ClientMessage, caller: Caller): Promise<ClientMessage> {
     const { events } = this.#deps;
-    const caller = await this.#client.caller();
     const client = toClientOfEvent(this.#client, this.#socket);
     return assertMessage(await events.filter(['websocket.message'], message, { caller, client }));
   }
@@ -153,14 +166,6 @@ export class RestConnection {
     const name = `websocket.auth.${isSuccess ? 'success' : 'failure'}`;
     const caller = await this.#client.caller();
     events.action([name], { caller, client: toClientOfEvent(this.#client, this.#socket) });
-  }
-
-  async #isAdmin(): Promise<boolean> {
-    try {
-      return (await this.#client.caller()).admin;
-    } catch {
-      return false;
-    }
   }
 
   #sendError(type: string, error: MessageError, uid?: string | number): void {

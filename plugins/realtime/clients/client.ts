@@ -84,8 +84,13 @@ export class ConnectedClient implements RealtimeClient {
     return this.#credentials.known;
   }
 
-  caller(): Promise<Caller> {
-    return this.#credentials.caller();
+  async caller(): Promise<Caller> {
+    try {
+      return await this.#credentials.caller();
+    } catch (error) {
+      this.#connection.counted.setPublic(this.#credentials.isPublic);
+      throw error;
+    }
   }
 
   async present(credential: PresentedCredential): Promise<Caller> {

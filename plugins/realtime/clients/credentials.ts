@@ -78,7 +78,7 @@ export class ClientCredentials {
     return true;
   }
 
-  /** @throws what `identity` throws; the client is the public from then on. */
+  /** @throws what `identity` throws; the client is the public from then on, and an expired credential is announced. */
   async caller(): Promise<Caller> {
     const { known } = this;
     if (known) return known;
@@ -91,7 +91,10 @@ export class ClientCredentials {
     } catch (error) {
       // A database that is away says nothing about the credential.
       const isRefused = error instanceof Failure && error.code !== 'SERVICE_UNAVAILABLE';
-      if (isRefused && credential === this.#credential) this.forget();
+      if (isRefused && credential === this.#credential) {
+        this.forget();
+        if (error.code === 'TOKEN_EXPIRED') this.#onExpired();
+      }
       throw error;
     }
   }
