@@ -5,6 +5,7 @@ import type { InterProcessBus } from '../cluster/contract.ts';
 import type { RoutingService } from '../http/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
+import type { AddressLimits } from '../rate-limit/contract.ts';
 import type { RowFeed } from '../row-feed/contract.ts';
 import { SCHEMA_CHANNEL, type SchemaService } from '../schema/contract.ts';
 import { type ClientDeps, ConnectedClient } from './clients/client.ts';
@@ -22,6 +23,7 @@ import { SubscriptionEngine } from './subscriptions/engine.ts';
 interface Deps {
   readonly settings: RealtimeSettings;
   readonly access: AccessControl;
+  readonly addressLimits: AddressLimits;
   readonly bus: InterProcessBus;
   readonly identity: CallerProvider;
   readonly items: ItemsEngine;
@@ -50,7 +52,7 @@ const GOING_AWAY = 1001;
 
 /** Creates the engine and what sockets need. Loaded only where realtime is on. */
 export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
-  const { settings, bus, schema, identity, sessions, events, rowFeed } = deps;
+  const { settings, addressLimits, bus, schema, identity, sessions, events, rowFeed } = deps;
   const rights = createRightsVersion(bus, schema);
   const engine = new SubscriptionEngine({ ...deps, rights, historySize: settings.historySize });
   bus.subscribe(SCHEMA_CHANNEL, () => engine.schemaChanged());
@@ -61,7 +63,7 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
   let isStopping = false;
 
   const clientDeps: ClientDeps = {
-    ...{ identity, sessions, rights },
+    ...{ addressLimits, identity, sessions, rights },
     limits: { user: settings.subscriptions, public: Math.max(1, Math.floor(settings.subscriptions / 10)) },
     subscribe: (client, request) => engine.subscribe(client, request),
     onClose(client) {
@@ -83,7 +85,7 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
 
   await engine.start();
   const upgrades = new UpgradeHandler({
-    ...{ settings, limits, heartbeat, clientDeps, routing: deps.routing, log: deps.log },
+    ...{ settings, addressLimits, limits, heartbeat, clientDeps, routing: deps.routing, log: deps.log },
     events: createRealtimeEvents(events, () => identity.ofPublic()),
     isStopping: () => isStopping,
     onOpen(client, socket) {
