@@ -4,6 +4,7 @@ import type { CallerProvider, SessionService } from '../auth/contract.ts';
 import type { InterProcessBus } from '../cluster/contract.ts';
 import type { RoutingService } from '../http/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
+import type { PressureLimit } from '../pressure-limit/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
 import type { AddressLimits } from '../rate-limit/contract.ts';
 import type { RowFeed } from '../row-feed/contract.ts';
@@ -27,6 +28,7 @@ interface Deps {
   readonly bus: InterProcessBus;
   readonly identity: CallerProvider;
   readonly items: ItemsEngine;
+  readonly pressureLimit: PressureLimit;
   readonly query: QueryEngine;
   readonly routing: RoutingService;
   readonly rowFeed: RowFeed;
@@ -52,7 +54,7 @@ const GOING_AWAY = 1001;
 
 /** Creates the engine and what sockets need. Loaded only where realtime is on. */
 export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
-  const { settings, addressLimits, bus, schema, identity, sessions, events, rowFeed } = deps;
+  const { settings, addressLimits, pressureLimit, bus, schema, identity, sessions, events, rowFeed } = deps;
   const rights = createRightsVersion(bus, schema);
   const engine = new SubscriptionEngine({ ...deps, rights, historySize: settings.historySize });
   bus.subscribe(SCHEMA_CHANNEL, () => engine.schemaChanged());
@@ -85,7 +87,7 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
 
   await engine.start();
   const upgrades = new UpgradeHandler({
-    ...{ settings, addressLimits, limits, heartbeat, clientDeps, routing: deps.routing, log: deps.log },
+    ...{ settings, addressLimits, pressureLimit, limits, heartbeat, clientDeps, routing: deps.routing, log: deps.log },
     events: createRealtimeEvents(events, () => identity.ofPublic()),
     isStopping: () => isStopping,
     onOpen(client, socket) {

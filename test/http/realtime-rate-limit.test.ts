@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { openSocket } from '../support/realtime-client.ts';
 import { type InProcessService, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 /** Points of a window that is longer than any test. */
 const POINTS = 10;
@@ -20,6 +21,26 @@ const refusalOf = (service: InProcessService, path: string, address: string) =>
       resolve([statusCode, headers['retry-after']]);
     });
   });
+
+describe('a process over its limit of pressure', function () {
+  this.timeout(60_000);
+
+  it('refuses upgrades by 503 with Retry-After', async () => {
+    const service = await startService({
+      env: {
+        ...{ WEBSOCKETS_ENABLED: 'true', WEBSOCKETS_REST_AUTH: 'public', PRESSURE_LIMITER_ENABLED: 'true' },
+        ...{ PRESSURE_LIMITER_SAMPLE_INTERVAL: '50', PRESSURE_LIMITER_MAX_MEMORY_RSS: '1' },
+        ...{ PRESSURE_LIMITER_RETRY_AFTER: '7' },
+      },
+    });
+    try {
+      await until(async () => (await service.request('GET', '/server/info')).status === 503);
+      expect(await refusalOf(service, '/websocket', '192.0.2.1')).to.deep.equal([503, '7']);
+    } finally {
+      await service.stop();
+    }
+  });
+});
 
 describe('the limit of requests of one address, by sockets', function () {
   this.timeout(60_000);

@@ -5,6 +5,7 @@ import { Failure, fail, type Log } from '#kernel';
 import type { AuthClientInfo } from '../../auth/contract.ts';
 import type { RoutingService } from '../../http/contract.ts';
 import { clientInfoOf } from '../../http/library.ts';
+import type { PressureLimit } from '../../pressure-limit/contract.ts';
 import type { AddressLimits } from '../../rate-limit/contract.ts';
 import { type ClientDeps, ConnectedClient } from '../clients/client.ts';
 import type { ConnectionLimits, CountedConnection } from '../clients/connection-limits.ts';
@@ -22,6 +23,7 @@ interface Deps {
   readonly settings: RealtimeSettings;
   readonly routing: Pick<RoutingService, 'contextOfUpgrade'>;
   readonly addressLimits: AddressLimits;
+  readonly pressureLimit: PressureLimit;
   readonly limits: ConnectionLimits;
   readonly heartbeat: Heartbeat;
   readonly clientDeps: ClientDeps;
@@ -47,7 +49,8 @@ const TRY_AGAIN_LATER = 1013;
 /** The refusal of an upgrade whose credentials are wrong or cannot be checked now. */
 function refusalOf(error: unknown): UpgradeRefusal {
   const { code, extensions } = error instanceof Failure ? error : fail('INVALID_CREDENTIALS');
-  if (code === 'SERVICE_UNAVAILABLE') return { status: 503 };
+  if (code === 'SERVICE_UNAVAILABLE')
+    return { status: 503, retryAfter: typeof extensions.retryAfter === 'number' ? extensions.retryAfter : undefined };
   if (code !== 'REQUESTS_EXCEEDED') return { status: 401 };
   const wait = Date.parse(String(extensions.reset)) - Date.now();
   return { status: 429, retryAfter: Number.isNaN(wait) ? undefined : Math.max(1, Math.ceil(wait / 1000)) };
@@ -120,8 +123,9 @@ export class UpgradeHandler {
     { client, address, counted, transport }: PreparedClient,
     request: IncomingMessage,
   ): Promise<UpgradeRefusal | undefined> {
-    const { addressLimits, log } = this.#deps;
+    const { addressLimits, pressureLimit, log } = this.#deps;
     try {
+      pressureLimit.assertNotOverloaded();
       // Before the credentials: a client over its limit causes no statement.
       await addressLimits.count(address);
       await this.#presentCredential(client, request);
