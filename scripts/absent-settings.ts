@@ -69,6 +69,11 @@ export const ABSENT_SETTINGS: readonly AbsentSetting[] = [
     name: 'RATE_LIMITER_EMAIL_FLOWS_*',
     reason: 'messages of flows count in RATE_LIMITER_EMAIL_* as all others do, and wait in the same queue',
   },
+  {
+    name: 'RATE_LIMITER_WEBSOCKETS_*',
+    reason:
+      'upgrades and messages that authenticate count as requests (RATE_LIMITER_*); WEBSOCKETS_MESSAGES_LIMIT is the limit of messages',
+  },
 
   {
     name: 'CACHE_SYSTEM_TTL',

@@ -20,6 +20,20 @@ export interface RateLimits {
 /** For plugins that tell clients of the limits, such as `server`. */
 export const rateLimits = service<RateLimits>('rate-limits', { version: '1.0.0' });
 
+/** The limits of client addresses and of all clients, for what is no request to a route, such as upgrades and messages of sockets. */
+export interface AddressLimits {
+  /**
+   * Counts like a request of this address. Counts nothing where RATE_LIMITER_ENABLED is off.
+   * @throws REQUESTS_EXCEEDED over a limit, with `limit` and `reset`.
+   */
+  count(address: string | null): Promise<void>;
+  /** Counts what failed authentication costs besides, where `error` is a wrong token, password or one-time code. */
+  chargeFailedAuthentication(address: string | null, error: unknown): Promise<void>;
+}
+
+/** For plugins by which clients reach the service without a request to a route. */
+export const addressLimits = service<AddressLimits>('address-limits', { version: '1.0.0', coreOnly: true });
+
 /** A limit of requests to some routes, for each client address. */
 export interface ClientLimit {
   /**

@@ -5,8 +5,9 @@ import type { MetricSource } from '../metrics/contract.ts';
 import { redis } from '../redis/contract.ts';
 import { type ScheduledJobHandle, schedule } from '../schedule/contract.ts';
 import type { health } from '../server/contract.ts';
+import { createAddressLimits } from './address-limits.ts';
 import { createClientLimits } from './client-limits.ts';
-import { clientLimits, type RateLimit, rateLimits } from './contract.ts';
+import { addressLimits, clientLimits, type RateLimit, rateLimits } from './contract.ts';
 import { createRateLimiterHealthCheck } from './health-checks.ts';
 import type { StartedLimiters } from './limiters.ts';
 import { createRateLimitMetricSource } from './metric-source.ts';
@@ -37,6 +38,10 @@ export default definePlugin<RateLimitConfig>({
     const { RATE_LIMITER_STORE: chosen } = config;
     const store = chosen === 'redis' && !used.redis.isConfigured ? 'memory' : chosen;
     host.provide(clientLimits, createClientLimits({ ...deps, routing: used.routing, store }));
+    let started: StartedLimiters = {};
+    const limiters = () => started;
+    const failedAuthenticationPoints = config.RATE_LIMITER_FAILED_AUTHENTICATION_POINTS;
+    host.provide(addressLimits, createAddressLimits({ limiters, failedAuthenticationPoints }));
     let cleanup: ScheduledJobHandle | undefined;
     if ([store, ...Object.values(enabled).map((one) => one.store)].includes('postgres'))
       host.onStart(() => {
@@ -50,17 +55,11 @@ export default definePlugin<RateLimitConfig>({
     host.onStop(() => cleanup?.stop());
     if (Object.keys(enabled).length === 0) return;
 
-    let started: StartedLimiters = {};
-    const limiters = () => started;
     host.contribute<MetricSource>('metrics.sources', createRateLimitMetricSource(limiters));
     if (enabled.address)
       host.contribute(
         middleware,
-        createAddressLimitMiddleware({
-          routing: used.routing,
-          limiters,
-          failedAuthenticationPoints: config.RATE_LIMITER_FAILED_AUTHENTICATION_POINTS,
-        }),
+        createAddressLimitMiddleware({ routing: used.routing, limiters, failedAuthenticationPoints }),
       );
     if (enabled.user || enabled.token) host.contribute(middleware, createCallerLimitMiddleware(limiters));
 

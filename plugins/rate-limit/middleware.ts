@@ -8,7 +8,7 @@ import type { StartedLimiters } from './limiters.ts';
 type Context = Parameters<Middleware['handle']>[0];
 
 /** The key of all requests together. */
-const ALL_REQUESTS = 'all';
+export const ALL_REQUESTS = 'all';
 /** Codes of requests whose token, password or one-time code is wrong. An expired token was right once. */
 const FAILED_AUTHENTICATION_CODES: readonly string[] = ['INVALID_TOKEN', 'INVALID_CREDENTIALS', 'INVALID_OTP'];
 
@@ -79,6 +79,11 @@ function isPlainHealthRequest({ path, method, req, querystring }: Context): bool
 /** @throws REQUESTS_EXCEEDED, with the members `limit` and `reset`. */
 export function assertWithinLimit(ctx: Context, verdict: LimitVerdict, { isShown = true } = {}): void {
   if (isShown || verdict.isExceeded) setLimitHeaders(ctx, verdict);
+  assertVerdict(verdict);
+}
+
+/** @throws REQUESTS_EXCEEDED, with the members `limit` and `reset`. */
+export function assertVerdict(verdict: LimitVerdict): void {
   if (!verdict.isExceeded) return;
   const seconds = Math.ceil(verdict.resetIn / 1000);
   throw fail('REQUESTS_EXCEEDED', `Too many requests. Try again in ${seconds} s.`, {
@@ -87,5 +92,5 @@ export function assertWithinLimit(ctx: Context, verdict: LimitVerdict, { isShown
   });
 }
 
-const isFailedAuthentication = (error: unknown): boolean =>
+export const isFailedAuthentication = (error: unknown): boolean =>
   error instanceof Failure && FAILED_AUTHENTICATION_CODES.includes(error.code);

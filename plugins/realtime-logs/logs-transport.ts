@@ -43,7 +43,7 @@ class LogFollower {
     this.#deps = deps;
     this.#client = client;
     this.#socket = socket;
-    const queue = createMessageQueue((text) => this.#handle(text));
+    const queue = createMessageQueue(client, (text) => this.#handle(text));
     socket.onMessage((text) => void queue.push(text));
     socket.onRefused(({ code, message }) => this.#sendError(code, message));
     socket.onHeartbeat(() => void socket.send('{"type":"ping"}'));

@@ -55,9 +55,7 @@ export class Authentication {
       await onResult(true).catch(() => {});
     } catch (error) {
       logFailedMessage(log, error);
-      const isUnavailable = error instanceof Failure && error.code === 'SERVICE_UNAVAILABLE';
-      const code = error instanceof MessageRefusal ? error.code : isUnavailable ? 'SERVICE_UNAVAILABLE' : 'AUTH_FAILED';
-      this.#sendError({ code, message: textOf(error) }, message.uid);
+      this.#sendError({ code: codeOf(error), message: textOf(error) }, message.uid);
       await onResult(false).catch(() => {});
       if (mode !== 'public') close();
     }
@@ -84,6 +82,14 @@ export class Authentication {
   #sendError(error: MessageError, uid?: string | number): void {
     this.#options.send(renderError('auth', error, uid));
   }
+}
+
+/** Codes that say nothing about the credentials: the client may try again later. */
+const LATER_CODES: readonly string[] = ['SERVICE_UNAVAILABLE', 'REQUESTS_EXCEEDED'];
+
+function codeOf(error: unknown): string {
+  if (error instanceof MessageRefusal) return error.code;
+  return error instanceof Failure && LATER_CODES.includes(error.code) ? error.code : 'AUTH_FAILED';
 }
 
 /** What a client may read of a failed sign-in: the fixed texts of failures, never an unexpected error. */

@@ -1,6 +1,7 @@
 import { type Caller, Failure } from '#kernel';
 import type { ItemsEngine, Key, Payload } from '../items/contract.ts';
 import type { RawQuery, ReadResultText } from '../query/contract.ts';
+import { assertReadLength, readList } from '../realtime/library.ts';
 import type { Collection } from '../schema/contract.ts';
 import { type ClientMessage, isRecord, MessageRefusal, renderMessage } from './messages.ts';
 import type { RestTransportDeps } from './rest-transport.ts';
@@ -50,9 +51,10 @@ const ACTIONS = {
     return readWritten(items, caller, name, await items.createOne(caller, name, assertPayload(data)), query);
   },
 
-  read(items, { caller, collection: { name }, id, ids, query = {} }) {
-    if (id !== undefined) return items.readOne(caller, name, id, query);
-    return ids ? items.readKeys(caller, name, ids, query) : items.readMany(caller, name, query);
+  async read(items, { caller, collection: { name }, id, ids, query = {} }) {
+    if (id !== undefined) return assertReadLength(await items.readOne(caller, name, id, query));
+    if (ids) return assertReadLength(await items.readKeys(caller, name, ids, query));
+    return readList(items, caller, name, query);
   },
 
   async update(items, { caller, collection: { name, singleton }, id, ids, data, query }) {

@@ -8,6 +8,9 @@ export interface ClientMessage {
   readonly [member: string]: unknown;
 }
 
+/** Characters of a `uid`, which is kept with its subscription. */
+const MAX_UID_LENGTH = 256;
+
 /** What the socket says of an error. */
 export interface MessageError {
   readonly code: string;
@@ -42,6 +45,8 @@ export function assertMessage(message: unknown): ClientMessage {
   const { uid } = message;
   if (uid !== undefined && uid !== null && typeof uid !== 'string' && typeof uid !== 'number')
     throw new MessageRefusal('INVALID_PAYLOAD', '"uid" must be a text or a number.');
+  if (typeof uid === 'string' && uid.length > MAX_UID_LENGTH)
+    throw new MessageRefusal('INVALID_PAYLOAD', `"uid" has more than ${MAX_UID_LENGTH} characters.`);
   return { ...message, type: message.type, uid: uid ?? undefined };
 }
 

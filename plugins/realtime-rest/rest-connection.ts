@@ -1,4 +1,4 @@
-import { type Failure, requestScope } from '#kernel';
+import { type Caller, Failure, requestScope } from '#kernel';
 import type { RealtimeClient, RealtimeSocket } from '../realtime/contract.ts';
 import { createMessageQueue, toClientOfEvent } from '../realtime/library.ts';
 import { Authentication } from './authentication.ts';
@@ -36,19 +36,21 @@ export class RestConnection {
   /** Created for the first message that waits for a statement while the client leaves. */
   #abortion: AbortController | undefined;
   #hasLeft = false;
+  /** Resolves when the operating system has the last text that was sent. */
+  #sent = Promise.resolve();
 
   constructor(deps: RestTransportDeps, client: RealtimeClient, socket: RealtimeSocket) {
     this.#deps = deps;
     this.#client = client;
     this.#socket = socket;
-    const send = (text: string | Buffer) => void socket.send(text);
+    const send = (text: string | Buffer) => this.#send(text);
     this.#authentication = new Authentication({
       ...{ client, send, log: deps.log, mode: deps.authentication, timeout: deps.authTimeout },
       close: () => socket.close(),
       onResult: (isSuccess) => this.#emitAuth(isSuccess),
     });
     this.#subscriptions = new ClientSubscriptions(deps, client, send);
-    const queue = createMessageQueue((text) => this.#handle(text));
+    const queue = createMessageQueue(client, (text) => this.#handle(text));
     socket.onMessage((text) => {
       if (!queue.push(text))
         this.#sendError('server', { code: 'REQUESTS_EXCEEDED', message: 'Too many messages wait for their answers.' });
@@ -74,6 +76,8 @@ export class RestConnection {
   }
 
   async #handle(text: string): Promise<void> {
+    // A client that does not read what it has gets no further answer, which would wait in memory.
+    if (!this.#socket.isReady) await this.#sent;
     let message: ClientMessage;
     try {
       message = parseMessage(text);
@@ -101,16 +105,30 @@ export class RestConnection {
   }
 
   async #answer(received: ClientMessage): Promise<void> {
+    const { isAuthenticated } = this.#client;
+    let admin = false;
     try {
+      let message = received;
       // Credentials are for listeners of `websocket.authenticate` alone.
-      const message = received.type === 'auth' ? received : await this.#filter(received);
+      if (received.type !== 'auth') {
+        const caller = await this.#client.caller();
+        ({ admin } = caller);
+        message = await this.#filter(received, caller);
+      }
       await this.#dispatch(message);
       await this.#emitMessage(message);
     } catch (error) {
       logFailedMessage(this.#deps.log, error);
-      const admin = await this.#isAdmin();
       this.#sendError(received.type, toMessageError(error, { admin }), received.uid);
+      if (isAuthenticated && !this.#client.isAuthenticated) this.#dropRefused(error);
     }
+  }
+
+  /** Ends a client whose credentials were refused while its message was handled. One whose token has expired may send another. */
+  #dropRefused(error: unknown): void {
+    if (!(error instanceof Failure) || !CREDENTIAL_CODES.has(error.code)) return;
+    this.#client.close();
+    this.drop(error);
   }
 
   async #dispatch(message: ClientMessage): Promise<void> {
@@ -118,20 +136,19 @@ export class RestConnection {
       case 'auth':
         return this.#authentication.handle(message);
       case 'ping':
-        return void this.#socket.send(renderMessage({ type: 'pong' }, {}, message.uid));
+        return this.#send(renderMessage({ type: 'pong' }, {}, message.uid));
       case 'subscribe':
         return this.#subscriptions.subscribe(message);
       case 'unsubscribe':
         return this.#subscriptions.unsubscribe(message);
       case 'items':
-        return void this.#socket.send(await handleItemsMessage(this.#deps, await this.#client.caller(), message));
+        return this.#send(await handleItemsMessage(this.#deps, await this.#client.caller(), message));
       // `pong` needs no answer, and other types may be those of extensions.
     }
   }
 
-  async #filter(message: ClientMessage): Promise<ClientMessage> {
+  async #filter(message: ClientMessage, caller: Caller): Promise<ClientMessage> {
     const { events } = this.#deps;
-    const caller = await this.#client.caller();
     const client = toClientOfEvent(this.#client, this.#socket);
     return assertMessage(await events.filter(['websocket.message'], message, { caller, client }));
   }
@@ -151,15 +168,11 @@ export class RestConnection {
     events.action([name], { caller, client: toClientOfEvent(this.#client, this.#socket) });
   }
 
-  async #isAdmin(): Promise<boolean> {
-    try {
-      return (await this.#client.caller()).admin;
-    } catch {
-      return false;
-    }
+  #sendError(type: string, error: MessageError, uid?: string | number): void {
+    this.#send(renderError(type, error, uid));
   }
 
-  #sendError(type: string, error: MessageError, uid?: string | number): void {
-    void this.#socket.send(renderError(type, error, uid));
+  #send(text: string | Buffer): void {
+    this.#sent = this.#socket.send(text);
   }
 }

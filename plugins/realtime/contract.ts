@@ -20,8 +20,8 @@ export interface Realtime {
   /** Seconds between two heartbeats; false where WEBSOCKETS_HEARTBEAT_ENABLED is off. For `/server/info`. */
   readonly heartbeat: number | false;
   /**
-   * Takes over the connection of an upgrade: checks the origin (403), the limits of connections (403) and the credentials of the request
-   * (401), answers the handshake, and calls `transport.open`. Never throws; a refused connection gets its status and is closed.
+   * Takes over the connection of an upgrade: checks the origin (403), the limits of connections (403), the limit of requests of the
+   * address (429) and the credentials of the request (401), answers the handshake, and calls `transport.open`. Never throws; a refused connection gets its status and is closed.
    */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer, transport: SocketTransport): Promise<void>;
   /**
@@ -109,12 +109,13 @@ export interface RealtimeClient {
   /**
    * Replaces the credentials. Subscriptions go on, with the rights of the new caller. Answers a new refresh token where the
    * credentials were an e-mail address or a refresh token.
-   * @throws what the sign-in throws; the client then is the public.
+   * @throws what the sign-in throws; the client then is the public, and its address is charged for failed authentication.
    */
   authenticate(credentials: ClientCredentials): Promise<{ readonly refreshToken?: string }>;
   /**
    * Replaces the credentials where a listener of `websocket.authenticate` names a caller for the message, and answers whether one does.
-   * Ask before `authenticate`. @throws what listeners throw; the client then is the public.
+   * Ask before `authenticate`: it counts the message like a request. @throws REQUESTS_EXCEEDED over the limit of the address, and what
+   * listeners throw; then the client is the public.
    */
   authenticateByListeners(message: Readonly<Record<string, unknown>>): Promise<boolean>;
   /** Calls `handle` when the access token expires. The client is the public from then on. */

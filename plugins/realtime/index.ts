@@ -5,7 +5,9 @@ import { bus } from '../cluster/contract.ts';
 import { routing } from '../http/contract.ts';
 import { items } from '../items/contract.ts';
 import { metricSources } from '../metrics/contract.ts';
+import { pressureLimit } from '../pressure-limit/contract.ts';
 import { query } from '../query/contract.ts';
+import { addressLimits } from '../rate-limit/contract.ts';
 import { rowFeed } from '../row-feed/contract.ts';
 import { schema } from '../schema/contract.ts';
 import { realtime } from './contract.ts';
@@ -19,7 +21,19 @@ export default definePlugin<RealtimeConfig, SharedHttpConfig>({
   manifest,
   register(host) {
     const { config, events, log } = host;
-    const used = host.use({ access, bus, identity, items, query, routing, rowFeed, schema, sessions });
+    const used = host.use({
+      access,
+      addressLimits,
+      bus,
+      identity,
+      items,
+      pressureLimit,
+      query,
+      routing,
+      rowFeed,
+      schema,
+      sessions,
+    });
     const isEnabled = config.WEBSOCKETS_ENABLED;
     const settings = createRealtimeSettings(config, config);
     let running: RunningRealtime | undefined;

@@ -1,4 +1,5 @@
 import { errorEnvelope, type Log } from '#kernel';
+import type { RealtimeClient } from './contract.ts';
 
 /** Logs an error that is a fault of the service or of a listener, of which clients learn nothing. `text` says what failed. */
 export function logUnexpectedError(log: Log, error: unknown, text: string): void {
@@ -7,17 +8,31 @@ export function logUnexpectedError(log: Log, error: unknown, text: string): void
 
 /** Handles messages of a socket one after the other. */
 export interface MessageQueue {
-  /** False where too many messages wait: this one is dropped. */
+  /** False where too many messages, or too many bytes, wait: this one is dropped. */
   push(text: string): boolean;
 }
 
 /** Messages that may wait while one is handled. */
 const MAX_WAITING = 200;
+/** Bytes of messages that may wait, for a client that has authenticated and for one that has not. */
+const MAX_BYTES = 2_097_152;
+const MAX_BYTES_OF_PUBLIC = 262_144;
 
-/** Creates a queue for one socket. `handle` must not reject. */
-export function createMessageQueue(handle: (text: string) => Promise<void>): MessageQueue {
-  let waiting: string[] = [];
+/** Creates a queue for the socket of a client. `handle` must not reject. */
+export function createMessageQueue(
+  client: Pick<RealtimeClient, 'isAuthenticated'>,
+  handle: (text: string) => Promise<void>,
+): MessageQueue {
+  let waiting: { text: string; bytes: number }[] = [];
+  let waitingBytes = 0;
   let isRunning = false;
+
+  function hasRoom(bytes: number): boolean {
+    if (waiting.length >= MAX_WAITING) return false;
+    if (!client.isAuthenticated) return waitingBytes + bytes <= MAX_BYTES_OF_PUBLIC;
+    // WEBSOCKETS_MESSAGE_MAX_SIZE may allow messages that are larger than the queue.
+    return waiting.length === 0 || waitingBytes + bytes <= MAX_BYTES;
+  }
 
   async function run(): Promise<void> {
     isRunning = true;
@@ -25,20 +40,25 @@ export function createMessageQueue(handle: (text: string) => Promise<void>): Mes
       const [next, ...rest] = waiting;
       if (next === undefined) break;
       waiting = rest;
-      await handle(next);
+      waitingBytes -= next.bytes;
+      await handle(next.text);
     }
     isRunning = false;
   }
 
   return {
     push(text) {
-      if (waiting.length >= MAX_WAITING) return false;
-      waiting.push(text);
+      const bytes = Buffer.byteLength(text);
+      if (isRunning && !hasRoom(bytes)) return false;
+      waiting.push({ text, bytes });
+      waitingBytes += bytes;
       if (!isRunning) void run();
       return true;
     },
   };
 }
 
+/** Reads lists for sockets, whose answers are texts in memory. */
+export { assertReadLength, readList } from './read-list.ts';
 /** The client as listeners of the events `websocket.*` see it. */
 export { type ClientOfEvent, toClientOfEvent } from './realtime-events.ts';

@@ -4,7 +4,9 @@ import type { CallerProvider, SessionService } from '../auth/contract.ts';
 import type { InterProcessBus } from '../cluster/contract.ts';
 import type { RoutingService } from '../http/contract.ts';
 import type { ItemsEngine } from '../items/contract.ts';
+import type { PressureLimit } from '../pressure-limit/contract.ts';
 import type { QueryEngine } from '../query/contract.ts';
+import type { AddressLimits } from '../rate-limit/contract.ts';
 import type { RowFeed } from '../row-feed/contract.ts';
 import { SCHEMA_CHANNEL, type SchemaService } from '../schema/contract.ts';
 import { type ClientDeps, ConnectedClient } from './clients/client.ts';
@@ -22,9 +24,11 @@ import { SubscriptionEngine } from './subscriptions/engine.ts';
 interface Deps {
   readonly settings: RealtimeSettings;
   readonly access: AccessControl;
+  readonly addressLimits: AddressLimits;
   readonly bus: InterProcessBus;
   readonly identity: CallerProvider;
   readonly items: ItemsEngine;
+  readonly pressureLimit: PressureLimit;
   readonly query: QueryEngine;
   readonly routing: RoutingService;
   readonly rowFeed: RowFeed;
@@ -50,7 +54,7 @@ const GOING_AWAY = 1001;
 
 /** Creates the engine and what sockets need. Loaded only where realtime is on. */
 export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
-  const { settings, bus, schema, identity, sessions, events, rowFeed } = deps;
+  const { settings, addressLimits, pressureLimit, bus, schema, identity, sessions, events, rowFeed } = deps;
   const rights = createRightsVersion(bus, schema);
   const engine = new SubscriptionEngine({ ...deps, rights, historySize: settings.historySize });
   bus.subscribe(SCHEMA_CHANNEL, () => engine.schemaChanged());
@@ -61,7 +65,7 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
   let isStopping = false;
 
   const clientDeps: ClientDeps = {
-    ...{ identity, sessions, rights },
+    ...{ addressLimits, identity, sessions, rights },
     limits: { user: settings.subscriptions, public: Math.max(1, Math.floor(settings.subscriptions / 10)) },
     subscribe: (client, request) => engine.subscribe(client, request),
     onClose(client) {
@@ -83,7 +87,7 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
 
   await engine.start();
   const upgrades = new UpgradeHandler({
-    ...{ settings, limits, heartbeat, clientDeps, routing: deps.routing, log: deps.log },
+    ...{ settings, addressLimits, pressureLimit, limits, heartbeat, clientDeps, routing: deps.routing, log: deps.log },
     events: createRealtimeEvents(events, () => identity.ofPublic()),
     isStopping: () => isStopping,
     onOpen(client, socket) {
@@ -95,7 +99,12 @@ export async function startRealtime(deps: Deps): Promise<RunningRealtime> {
   return {
     accept: (...upgrade) => upgrades.accept(...upgrade),
     async connect({ transport, connectionLimit, client: info, token, isReady = () => true, onDrop }) {
-      const counted = isStopping ? undefined : limits.take(transport, connectionLimit, info.ip ?? null);
+      const counted = isStopping
+        ? undefined
+        : limits.take({
+            ...{ transport, limit: connectionLimit, address: info.ip ?? null },
+            hasCredential: token !== undefined,
+          });
       if (!counted) {
         engine.metrics.refusals++;
         throw fail('REQUESTS_EXCEEDED', 'too many connections');

@@ -6,12 +6,12 @@ import { openAuthenticated, openSocket, refusedStatus } from '../support/realtim
 import { type InProcessService, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type ConfinedPackageFolder, createConfinedPackageFolder, listExtensions } from './confined-packages.ts';
-import { createUserWithPermissions, type TestUserWithToken } from './test-users.ts';
+import { createUserWithPermissions, requestAsAdmin, type TestUserWithToken } from './test-users.ts';
 
 const ACTIONS = ['connect', 'message', 'close', 'error', 'auth.success', 'auth.failure'];
 
 /** Keeps what it receives; a message (or `connection_init`) with `badge` names a caller. */
-const LISTENER = `export default ({ filter, action }) => {
+const LISTENER = `export default ({ filter, action }, { exceptions }) => {
   const received = (globalThis.tenonSocketEvents ??= []);
   for (const name of ${JSON.stringify(ACTIONS)})
     action('websocket.' + name, ({ event, message, client }, { accountability }) =>
@@ -24,6 +24,8 @@ const LISTENER = `export default ({ filter, action }) => {
   filter('websocket.authenticate', (accountability, { message }) => {
     received.push({ event: 'authenticate', type: message.type, members: Object.keys(message).sort() });
     const badge = message.badge ?? (message.access_token?.startsWith('badge:') ? JSON.parse(message.access_token.slice(6)) : undefined);
+    const failure = badge !== undefined && globalThis.tenonBadgesThrow;
+    if (failure) throw new (exceptions[failure] ?? Error)('the badge has expired');
     return badge === undefined || globalThis.tenonBadgesEnd ? undefined : { ...accountability, ...badge };
   });
 };`;
@@ -36,6 +38,8 @@ interface ReceivedEvent {
 interface Shared {
   tenonSocketEvents?: ReceivedEvent[];
   tenonBadgesEnd?: boolean;
+  /** What is thrown for each badge: the name of a class of exceptions. */
+  tenonBadgesThrow?: string | undefined;
 }
 const shared = globalThis as Shared;
 const received = (): ReceivedEvent[] => (shared.tenonSocketEvents ??= []);
@@ -69,10 +73,16 @@ describe('events of sockets', function () {
     beforeEach(() => {
       received().splice(0);
       shared.tenonBadgesEnd = false;
+      shared.tenonBadgesThrow = undefined;
     });
 
     const badge = () => ({ user: user.id, role: user.role });
     const named = (name: string) => received().filter(({ event }) => event === name);
+    /** The answer of a suspension waits until the process has received the announcement. */
+    const changeRights = async () => {
+      const { id } = await createUserWithPermissions(service, []);
+      await requestAsAdmin(service, 'PATCH', `/users/${id}`, { status: 'suspended' });
+    };
     const read = { type: 'items', action: 'read', collection: 'note', uid: 'r' };
 
     it('"connect", "message" and "close" tell the client, and what it sent', async () => {
@@ -183,14 +193,47 @@ describe('events of sockets', function () {
       const client = await openSocket(service.url);
       await client.ask({ type: 'auth', badge: badge() });
       expect((await client.ask(read)).data).to.have.length(1);
-      const change = () => createUserWithPermissions(service, [{ collection: 'note', action: 'read' }]);
-      await change();
+      await changeRights();
       expect((await client.ask({ ...read, uid: 'again' })).data).to.have.length(1);
       expect(named('authenticate').length).to.be.greaterThan(1);
       shared.tenonBadgesEnd = true;
-      await change();
+      await changeRights();
       const refused = await client.ask({ ...read, uid: 'late' });
       expect(refused.error.code).to.equal('INVALID_CREDENTIALS');
+      await client.closed();
+    });
+
+    for (const thrown of ['Error', 'ServiceUnavailableException'])
+      it(`a client whose listener of "authenticate" throws ${thrown} is dropped, and others keep their deliveries`, async () => {
+        const logged = service.log.length;
+        const bystander = await openAuthenticated(service.url, user.token);
+        const client = await openSocket(service.url);
+        await client.ask({ type: 'auth', badge: badge() });
+        const subscribe = { type: 'subscribe', collection: 'note', event: 'create', uid: 's' };
+        for (const one of [client, bystander]) expect((await one.ask(subscribe)).event).to.equal('init');
+        shared.tenonBadgesThrow = thrown;
+        await changeRights();
+        await service.database.query("insert into note (text) values ('for all')");
+        await bystander.next(({ event }) => event === 'create');
+        expect(await client.closed()).to.equal(1013);
+        expect(bystander.closeCode).to.equal(undefined);
+        const isLogged = service.log
+          .slice(logged)
+          .some((line) => JSON.stringify(line).includes('the badge has expired'));
+        expect(isLogged).to.equal(thrown === 'Error');
+        bystander.close();
+      });
+
+    it('a client is notified and is the public where a listener of "authenticate" throws TOKEN_EXPIRED', async () => {
+      const client = await openSocket(service.url);
+      await client.ask({ type: 'auth', badge: badge() });
+      shared.tenonBadgesThrow = 'TokenExpiredException';
+      await changeRights();
+      client.send(read);
+      const { error } = await client.next(({ type }) => type === 'auth');
+      expect(error.code).to.equal('TOKEN_EXPIRED');
+      shared.tenonBadgesThrow = undefined;
+      expect((await client.ask({ type: 'auth', badge: badge() })).status).to.equal('ok');
       client.close();
     });
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openSocket, type RealtimeTestClient } from '../support/realtime-client.ts';
+import { openAuthenticated, openSocket, type RealtimeTestClient } from '../support/realtime-client.ts';
 import type { InProcessService } from '../support/service.ts';
 import { changesOf, createNotes, startRealtimeService, subscribeTo } from './realtime-fixture.ts';
 import { createUserWithPermissions, requestAsAdmin, type TestPermission } from './test-users.ts';
@@ -122,6 +122,16 @@ describe('what a subscription shows', function () {
     );
     await client.closed();
     expect(JSON.stringify(client.messages)).to.not.include('secret');
+  });
+
+  it('ends for a suspended user who sends a message, whose socket is closed after the answer', async () => {
+    const user = await createUserWithPermissions(service, [read()]);
+    const client = await openAuthenticated(service.url, user.token);
+    await requestAsAdmin(service, 'PATCH', `/users/${user.id}`, { status: 'suspended' });
+    const answer = await client.ask({ type: 'items', action: 'read', collection: 'note' });
+    expect(answer.error.code).to.equal('USER_SUSPENDED');
+    expect((await client.next(({ type }) => type === 'auth')).error.code).to.equal('AUTH_FAILED');
+    await client.closed();
   });
 
   it('changes with the role of the user', async () => {

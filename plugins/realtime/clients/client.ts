@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Caller, type Failure, fail } from '#kernel';
 import type { AuthClientInfo, SessionService } from '../../auth/contract.ts';
+import type { AddressLimits } from '../../rate-limit/contract.ts';
 import type {
   ClientCredentials as Credentials,
   RealtimeClient,
@@ -16,6 +17,7 @@ import {
 } from './credentials.ts';
 
 export interface ClientDeps extends CredentialsDeps {
+  readonly addressLimits: AddressLimits;
   readonly sessions: Pick<SessionService, 'signIn' | 'refresh'>;
   /** Subscriptions of one client, and of one that has not authenticated. */
   readonly limits: { readonly user: number; readonly public: number };
@@ -64,6 +66,11 @@ export class ConnectedClient implements RealtimeClient {
     return !this.#credentials.isPublic;
   }
 
+  /** Whether a listener of `websocket.authenticate` says who the client is. */
+  get isNamedByListeners(): boolean {
+    return this.#credentials.isNamedByListeners;
+  }
+
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -79,8 +86,13 @@ export class ConnectedClient implements RealtimeClient {
     return this.#credentials.known;
   }
 
-  caller(): Promise<Caller> {
-    return this.#credentials.caller();
+  async caller(): Promise<Caller> {
+    try {
+      return await this.#credentials.caller();
+    } catch (error) {
+      this.#connection.counted.setPublic(this.#credentials.isPublic);
+      throw error;
+    }
   }
 
   async present(credential: PresentedCredential): Promise<Caller> {
@@ -90,6 +102,17 @@ export class ConnectedClient implements RealtimeClient {
   }
 
   async authenticateByListeners(message: AuthenticationMessage): Promise<boolean> {
+    await this.#deps.addressLimits.count(this.#address);
+    try {
+      return await this.presentToListeners(message);
+    } catch (error) {
+      await this.#deps.addressLimits.chargeFailedAuthentication(this.#address, error);
+      throw error;
+    }
+  }
+
+  /** `authenticateByListeners` for a message that was counted before. */
+  async presentToListeners(message: AuthenticationMessage): Promise<boolean> {
     try {
       const isNamed = await this.#credentials.presentToListeners(message);
       if (isNamed) this.#connection.counted.setPublic(false);
@@ -115,8 +138,13 @@ export class ConnectedClient implements RealtimeClient {
       return { refreshToken };
     } catch (error) {
       this.#forget();
+      await this.#deps.addressLimits.chargeFailedAuthentication(this.#address, error);
       throw error;
     }
+  }
+
+  get #address(): string | null {
+    return this.#connection.info.ip ?? null;
   }
 
   #forget(): void {

@@ -46,6 +46,10 @@ export class ClientCredentials {
     return this.#credential.kind === 'public';
   }
 
+  get isNamedByListeners(): boolean {
+    return this.#credential.kind === 'message';
+  }
+
   /** The caller, where nothing was announced since it was checked. */
   get known(): Caller | undefined {
     if (this.#caller === undefined || this.#version !== this.#deps.rights.current()) return undefined;
@@ -74,7 +78,7 @@ export class ClientCredentials {
     return true;
   }
 
-  /** @throws what `identity` throws; the client is the public from then on. */
+  /** @throws what `identity` throws; the client is the public from then on, and an expired credential is announced. */
   async caller(): Promise<Caller> {
     const { known } = this;
     if (known) return known;
@@ -87,7 +91,10 @@ export class ClientCredentials {
     } catch (error) {
       // A database that is away says nothing about the credential.
       const isRefused = error instanceof Failure && error.code !== 'SERVICE_UNAVAILABLE';
-      if (isRefused && credential === this.#credential) this.forget();
+      if (isRefused && credential === this.#credential) {
+        this.forget();
+        if (error.code === 'TOKEN_EXPIRED') this.#onExpired();
+      }
       throw error;
     }
   }

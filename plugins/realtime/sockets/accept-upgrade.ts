@@ -5,6 +5,8 @@ import { Failure, fail, type Log } from '#kernel';
 import type { AuthClientInfo } from '../../auth/contract.ts';
 import type { RoutingService } from '../../http/contract.ts';
 import { clientInfoOf } from '../../http/library.ts';
+import type { PressureLimit } from '../../pressure-limit/contract.ts';
+import type { AddressLimits } from '../../rate-limit/contract.ts';
 import { type ClientDeps, ConnectedClient } from '../clients/client.ts';
 import type { ConnectionLimits, CountedConnection } from '../clients/connection-limits.ts';
 import type { SocketTransport } from '../contract.ts';
@@ -13,13 +15,15 @@ import type { RealtimeEvents } from '../realtime-events.ts';
 import type { RealtimeSettings } from '../settings.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { isOriginAllowed } from './origin.ts';
-import { refuseUpgrade } from './refuse-upgrade.ts';
+import { refuseUpgrade, type UpgradeRefusal } from './refuse-upgrade.ts';
 import { ServerSocket } from './socket.ts';
-import { offeredProtocols, queryTokenOf } from './upgrade-request.ts';
+import { hasCredential, offeredProtocols, queryTokenOf } from './upgrade-request.ts';
 
 interface Deps {
   readonly settings: RealtimeSettings;
   readonly routing: Pick<RoutingService, 'contextOfUpgrade'>;
+  readonly addressLimits: AddressLimits;
+  readonly pressureLimit: PressureLimit;
   readonly limits: ConnectionLimits;
   readonly heartbeat: Heartbeat;
   readonly clientDeps: ClientDeps;
@@ -33,18 +37,24 @@ interface Deps {
 /** A client whose handshake is not answered yet. */
 interface PreparedClient {
   readonly client: ConnectedClient;
+  readonly address: string | null;
+  readonly counted: CountedConnection;
   readonly transport: SocketTransport;
   setSocket(socket: ServerSocket): void;
 }
 
-type RefusalStatus = Parameters<typeof refuseUpgrade>[1];
-
 /** The close code of a client that the service drops: it may come back later. */
 const TRY_AGAIN_LATER = 1013;
 
-/** Status of an upgrade whose credentials are refused. */
-const statusOfError = (error: unknown): RefusalStatus =>
-  error instanceof Failure && error.code === 'SERVICE_UNAVAILABLE' ? 503 : 401;
+/** The refusal of an upgrade whose credentials are wrong or cannot be checked now. */
+function refusalOf(error: unknown): UpgradeRefusal {
+  const { code, extensions } = error instanceof Failure ? error : fail('INVALID_CREDENTIALS');
+  if (code === 'SERVICE_UNAVAILABLE')
+    return { status: 503, retryAfter: typeof extensions.retryAfter === 'number' ? extensions.retryAfter : undefined };
+  if (code !== 'REQUESTS_EXCEEDED') return { status: 401 };
+  const wait = Date.parse(String(extensions.reset)) - Date.now();
+  return { status: 429, retryAfter: Number.isNaN(wait) ? undefined : Math.max(1, Math.ceil(wait / 1000)) };
+}
 
 /** Takes connections over: `Realtime.accept`. */
 export class UpgradeHandler {
@@ -67,24 +77,27 @@ export class UpgradeHandler {
 
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer, transport: SocketTransport): Promise<void> {
     const { settings, limits, routing, isStopping } = this.#deps;
-    if (isStopping()) return this.#refuse(socket, 503);
-    if (!isOriginAllowed(request.headers, settings.origins)) return this.#refuse(socket, 403);
+    if (isStopping()) return this.#refuse(socket, { status: 503 });
+    if (!isOriginAllowed(request.headers, settings.origins)) return this.#refuse(socket, { status: 403 });
     const info = clientInfoOf(routing.contextOfUpgrade(request));
-    const counted = limits.take(transport.name, transport.connectionLimit, info.ip);
-    if (!counted) return this.#refuse(socket, 403);
+    const counted = limits.take({
+      ...{ transport: transport.name, limit: transport.connectionLimit, address: info.ip },
+      hasCredential: hasCredential(request),
+    });
+    if (!counted) return this.#refuse(socket, { status: 403 });
     const prepared = this.#prepare(transport, info, counted);
     socket.once('close', () => prepared.client.close());
-    const status = await this.#authenticate(prepared, request);
-    if (status !== undefined) {
+    const refusal = await this.#authenticate(prepared, request);
+    if (refusal) {
       prepared.client.close();
-      return this.#refuse(socket, status);
+      return this.#refuse(socket, refusal);
     }
     this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, prepared));
   }
 
-  #refuse(socket: Duplex, status: RefusalStatus): void {
+  #refuse(socket: Duplex, refusal: UpgradeRefusal): void {
     this.#deps.onRefusal();
-    refuseUpgrade(socket, status);
+    refuseUpgrade(socket, refusal);
   }
 
   #prepare(transport: SocketTransport, info: AuthClientInfo, counted: CountedConnection): PreparedClient {
@@ -102,32 +115,37 @@ export class UpgradeHandler {
     const setSocket = (opened: ServerSocket): void => {
       socket = opened;
     };
-    return { client, transport, setSocket };
+    return { client, address: info.ip ?? null, counted, transport, setSocket };
   }
 
-  /** The status of the refusal; undefined where the client may connect. */
+  /** Undefined where the client may connect. */
   async #authenticate(
-    { client, transport }: PreparedClient,
+    { client, address, counted, transport }: PreparedClient,
     request: IncomingMessage,
-  ): Promise<RefusalStatus | undefined> {
+  ): Promise<UpgradeRefusal | undefined> {
+    const { addressLimits, pressureLimit, log } = this.#deps;
     try {
+      pressureLimit.assertNotOverloaded();
+      // Before the credentials: a client over its limit causes no statement.
+      await addressLimits.count(address);
       await this.#presentCredential(client, request);
-      if (transport.authentication === 'strict' && !client.isAuthenticated)
-        throw fail('INVALID_CREDENTIALS', 'no credentials');
     } catch (error) {
-      logUnexpectedError(this.#deps.log, error, 'the credentials of an upgrade could not be checked');
-      return statusOfError(error);
+      logUnexpectedError(log, error, 'the credentials of an upgrade could not be checked');
+      await addressLimits.chargeFailedAuthentication(address, error);
+      return refusalOf(error);
     }
+    if (transport.authentication === 'strict' && !client.isAuthenticated) return { status: 401 };
+    if (!client.isAuthenticated && !counted.setPublic(true)) return { status: 403 };
     const protocol = transport.protocol?.(offeredProtocols(request));
     if (protocol !== undefined) this.#protocols.set(request, protocol);
-    return transport.protocol && protocol === undefined ? 400 : undefined;
+    return transport.protocol && protocol === undefined ? { status: 400 } : undefined;
   }
 
   /** @throws what `identity` throws for a wrong token */
   async #presentCredential(client: ConnectedClient, request: IncomingMessage): Promise<void> {
     const token = queryTokenOf(request);
     if (token !== undefined) {
-      const isNamed = await client.authenticateByListeners({ type: 'auth', access_token: token });
+      const isNamed = await client.presentToListeners({ type: 'auth', access_token: token });
       if (!isNamed) await client.present({ kind: 'token', token });
       return;
     }

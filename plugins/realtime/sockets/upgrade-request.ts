@@ -9,3 +9,7 @@ export function queryTokenOf({ url = '' }: IncomingMessage): string | undefined 
 /** The sub-protocols that the client offers. */
 export const offeredProtocols = ({ headers }: IncomingMessage): ReadonlySet<string> =>
   new Set(headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()));
+
+/** Whether the request brings what may be a credential. */
+export const hasCredential = (request: IncomingMessage): boolean =>
+  queryTokenOf(request) !== undefined || request.headers.cookie !== undefined;

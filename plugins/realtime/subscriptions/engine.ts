@@ -20,7 +20,7 @@ import { Subscription } from './subscription.ts';
 import { WatchedCollections } from './watched-collections.ts';
 
 interface Deps extends PlansDeps {
-  readonly items: Pick<ItemsEngine, 'readMany' | 'readOne' | 'checkQuery' | 'readKeys' | 'select'>;
+  readonly items: Pick<ItemsEngine, 'stream' | 'readOne' | 'checkQuery' | 'readKeys' | 'select'>;
   readonly rowFeed: RowFeed;
   readonly rights: RightsVersion;
   readonly log: Log;
@@ -57,6 +57,7 @@ export class SubscriptionEngine {
     this.#placement = new Placement({
       plans: this.#plans,
       rights: deps.rights,
+      log: deps.log,
       onMoved: (collection) => this.#schedule(collection),
       catchUp: (one, collection) => void this.#first.catchUp(one, collection),
     });

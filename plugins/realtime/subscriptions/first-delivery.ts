@@ -8,13 +8,14 @@ import type { Delivery } from '../contract.ts';
 import { AnswerDeliveries } from '../groups/group.ts';
 import type { ReadSlots } from '../groups/read-slots.ts';
 import type { EngineMetrics } from '../metrics.ts';
+import { readList } from '../read-list.ts';
 import type { SubscribedCollection } from './subscribed-collection.ts';
 import type { Subscription } from './subscription.ts';
 
 interface Deps {
   readonly log: ChangeLog;
   readonly slots: ReadSlots;
-  readonly items: Pick<ItemsEngine, 'readMany' | 'readOne'>;
+  readonly items: Pick<ItemsEngine, 'stream' | 'readOne'>;
   readonly metrics: EngineMetrics;
   /** Puts subscriptions whose rights have changed into other groups. Resolves at once where nothing has changed. */
   place(collection: SubscribedCollection): Promise<void>;
@@ -171,7 +172,7 @@ export class FirstDeliveries {
       const { items } = this.#deps;
       const caller = await client.caller();
       return item === undefined
-        ? items.readMany(caller, collection, query)
+        ? readList(items, caller, collection, query)
         : items.readOne(caller, collection, item, query);
     });
     if (!hasBegun) group.waitingInits.set(text, reading);
