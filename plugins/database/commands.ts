@@ -23,8 +23,8 @@ export const createDatabaseCommands = (
     name: 'database:migrate',
     about: 'runs the migrations of the service and ends',
     needs: 'migrate',
-    async run(args) {
-      if (args.length > 0) return usage('database:migrate');
+    check: (args) => (args.length > 0 ? usage('database:migrate') : undefined),
+    async run() {
       const { recorded } = await maintenance.migrations();
       print(`The tables of the service are up to date in ${maintenance.label()}: ${recorded.length} migrations.`);
       return EXIT.done;
