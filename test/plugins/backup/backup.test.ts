@@ -158,6 +158,83 @@ describe('backup and restore', function () {
     expect(await rowsOf(target)).to.deep.equal(rows);
   });
 
+  it('--overwrite refuses a database with migrations that the archive lacks: their tables would stay without a record', async () => {
+    const target = await emptyDatabase();
+    expect((await restore('whole.backup', target, 'newer')).code).to.equal(0);
+    // As an upgrade leaves it, which the archive is older than.
+    await target.query(`create table platform_later (id int);
+      insert into platform_migrations (owner, id) values ('@tenon/files', '2099-01-01-later')`);
+    const rows = await rowsOf(target);
+    const { code, text } = await restore('whole.backup', target, 'newer', '--overwrite');
+    expect([code, /migrations .*@tenon\/files/.test(text), text.includes('empty database')], text).to.deep.equal([
+      1,
+      true,
+      true,
+    ]);
+    expect(await rowsOf(target)).to.deep.equal(rows);
+  });
+
+  it('refuses where a process of the service has connected while the files were restored', async () => {
+    const programs = join(folder, 'waiting-programs');
+    const [listing, connected] = [join(folder, 'listing'), join(folder, 'connected')];
+    await mkdir(programs);
+    // pg_restore reads the list of the dump after the files are there: it waits until another process has connected.
+    const wait = `case "$*" in *--list*) touch '${listing}'; while [ ! -e '${connected}' ]; do sleep 0.02; done;; esac`;
+    for (const name of ['pg_dump', 'pg_restore'])
+      await writeFile(join(programs, name), `#!/bin/sh\n${wait}\nexec '${join(postgres.programs, name)}' "$@"\n`, {
+        mode: 0o755,
+      });
+    const target = await emptyDatabase();
+    const env = environment(target, 'connected-files', { POSTGRES_PROGRAMS_PATH: programs });
+    const restoring = run(['restore', join(folder, 'whole.backup')], env);
+    const client = new pg.Client({ connectionString: target.url });
+    await client.connect();
+    try {
+      await until(async () => (await readdir(folder)).includes('listing'));
+      // As a process of the service tells that it is there.
+      await client.query(`select pg_advisory_lock_shared(1952804466, hashtext('another process'))`);
+      await writeFile(connected, '');
+      const { code, text } = await restoring;
+      expect([code, text.includes('stop them first')], text).to.deep.equal([1, true]);
+      expect(await isEmpty(target)).to.equal(true);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('--no-owner keeps grants and revokes, unless the server lacks a role that they name, and says so', async () => {
+    await database.query(`create role note_reader_${database.name}; grant select on note to note_reader_${database.name};
+      create function secret() returns int language sql as 'select 1'; revoke all on function secret() from public`);
+    const privileges = async (one: FreshDatabase) =>
+      (
+        await one.query<{ read: boolean; run: boolean }>(
+          `select has_table_privilege('note_reader_${database.name}', 'note', 'select') as read,
+            has_function_privilege('public', 'secret()', 'execute') as run`,
+        )
+      )[0];
+    try {
+      expect((await backup('granted.backup')).code).to.equal(0);
+      const target = await emptyDatabase();
+      const restored = await restore('granted.backup', target, 'granted', '--no-owner');
+      expect([restored.code, restored.text.includes('rivileges')], restored.text).to.deep.equal([0, false]);
+      expect(await privileges(target)).to.deep.equal({ read: true, run: false });
+
+      const none = await emptyDatabase();
+      const asked = await restore('granted.backup', none, 'asked', '--no-owner', '--no-privileges');
+      expect([asked.code, asked.text.includes('rivileges were left out')], asked.text).to.deep.equal([0, true]);
+      expect(await privileges(none)).to.deep.equal({ read: false, run: true });
+      expect((await restore('granted.backup', none, 'asked', '--no-privileges')).code).to.equal(1);
+    } finally {
+      await database.query(`drop function secret; drop owned by note_reader_${database.name}`);
+      for (const one of databases) await one.query(`drop owned by note_reader_${database.name}`).catch(() => {});
+      await database.query(`drop role note_reader_${database.name}`);
+    }
+    const lacking = await emptyDatabase();
+    const restored = await restore('granted.backup', lacking, 'lacking', '--no-owner', '--json');
+    expect(restored.code, restored.text).to.equal(0);
+    expect(JSON.parse(restored.result).missingRoles).to.deep.equal([`note_reader_${database.name}`]);
+  });
+
   it('writes nothing where the archive is damaged, cut off, of another kind or of a newer version', async () => {
     const whole = await readFile(join(folder, 'whole.backup'));
     const damaged = Buffer.from(whole);
