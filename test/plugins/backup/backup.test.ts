@@ -2,14 +2,17 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { extract, pack } from 'tar-stream';
+import { facet } from '#kernel';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { type InProcessService, QUICK_HASH_SETTINGS, startService, TEST_SECRET } from '../../support/service.ts';
 import { type SystemPostgres, startSystemPostgres } from '../../support/system-postgres.ts';
+import { writeTestPluginPackages } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { createUserSender, type SendAsUser } from '../users/test-users.ts';
 
@@ -220,10 +223,10 @@ describe('backup and restore', function () {
       expect(await privileges(target)).to.deep.equal({ read: true, run: false });
 
       const none = await emptyDatabase();
-      const asked = await restore('granted.backup', none, 'asked', '--no-owner', '--no-privileges');
-      expect([asked.code, asked.text.includes('rivileges were left out')], asked.text).to.deep.equal([0, true]);
+      const bare = await restore('granted.backup', none, 'bare', '--no-owner', '--no-privileges');
+      expect([bare.code, bare.text.includes('rivileges were left out')], bare.text).to.deep.equal([0, true]);
       expect(await privileges(none)).to.deep.equal({ read: false, run: true });
-      expect((await restore('granted.backup', none, 'asked', '--no-privileges')).code).to.equal(1);
+      expect((await restore('granted.backup', none, 'bare', '--no-privileges')).code).to.equal(1);
     } finally {
       await database.query(`drop function secret; drop owned by note_reader_${database.name}`);
       for (const one of databases) await one.query(`drop owned by note_reader_${database.name}`).catch(() => {});
@@ -399,6 +402,72 @@ describe('backup and restore', function () {
       expect(row?.owner).to.equal(role);
     } finally {
       await target.query(`reassign owned by "${role}" to postgres; drop owned by "${role}"; drop role "${role}"`);
+    }
+  });
+
+  it('leaves no download unread while it copies a large object, which servers and proxies would cut', async () => {
+    const LARGE = 2_000_000;
+    const sizes = new Map([
+      ['a-large', LARGE],
+      ['b-small', 10],
+      ['c-large', LARGE],
+      ['d-small', 20],
+      // Larger than its row says.
+      ['e-large', LARGE],
+      ...Array.from({ length: 20 }, (_, at) => [`f-small-${at}`, 30 + at] as const),
+    ]);
+    const unread = new Set<string>();
+    const opened: string[] = [];
+    const waits: string[] = [];
+    const open = async (name: string) => {
+      const size = sizes.get(name);
+      if (size === undefined) return undefined;
+      opened.push(name);
+      unread.add(name);
+      const read = async function* () {
+        yield Buffer.alloc(size - 1, 'a');
+        const others = () => [...unread].filter((one) => one !== name);
+        if (size === LARGE) {
+          await until(() => others().length === 0, 5000).catch(() => waits.push(`${others()} while ${name} is copied`));
+        }
+        unread.delete(name);
+        yield Buffer.from('z');
+      };
+      const bytes = Readable.from(read());
+      bytes.once('close', () => unread.delete(name));
+      return { size, bytes };
+    };
+    const { composition, remove } = await writeTestPluginPackages([
+      {
+        name: 'probe',
+        manifest: { contributes: { 'storage.drivers': { names: ['probe'] } } },
+        register: (host) => host.contribute(facet('storage.drivers'), { name: 'probe', open: async () => ({ open }) }),
+      },
+    ]);
+    const source = await emptyDatabase();
+    const probed = await startService({
+      database: source,
+      plugins: composition.plugins,
+      env: { STORAGE_LOCATIONS: 'far', STORAGE_FAR_DRIVER: 'probe', POSTGRES_PROGRAMS_PATH: postgres.programs },
+    });
+    try {
+      for (const [name, size] of sizes)
+        await source.query(`insert into platform_files (id, storage, filename_disk, filename_download, filesize)
+          values (gen_random_uuid(), 'far', '${name}', '${name}', ${name === 'e-large' ? 40 : size})`);
+      const command = probed.kernel.commands().get('backup');
+      // The row of one object is wrong, which is no reason to leave it out.
+      expect(await command?.run([join(folder, 'far.backup')], async () => new Map())).to.equal(3);
+      expect(waits).to.deep.equal([]);
+      const entries = new Map<string, number>();
+      for await (const entry of createReadStream(join(folder, 'far.backup')).pipe(extract())) {
+        entries.set(entry.header.name.replace('files/far/', ''), Number(entry.header.size));
+        entry.resume();
+      }
+      expect([...sizes].map(([name]) => entries.get(name))).to.deep.equal([...sizes.values()]);
+      expect(opened.indexOf('b-small')).to.be.below(opened.indexOf('c-large'));
+    } finally {
+      await probed.stop();
+      await remove();
     }
   });
 
