@@ -6,7 +6,7 @@ import { findOwnObjects, type OwnObjects } from './own-objects.ts';
 
 interface Deps {
   readonly db: Db;
-  readonly maintenance: Pick<DatabaseMaintenance, 'open' | 'label' | 'migrations'>;
+  readonly maintenance: Pick<DatabaseMaintenance, 'hasDatabase' | 'open' | 'label' | 'migrations'>;
   readonly presence: Pick<ProcessPresence, 'findOthers'>;
   /** Names of all system collections, internal ones too. */
   readonly systemCollections: () => ReadonlySet<string>;
@@ -28,6 +28,7 @@ export const createUninstallCommand = (deps: Deps): KernelCommand => ({
   async run(args) {
     const isConfirmed = parseConfirmation(args);
     if (isConfirmed === undefined) return printError(USAGE, EXIT.usage);
+    if (!(await deps.maintenance.hasDatabase())) return print(['There is no database yet.'], EXIT.done);
     await deps.maintenance.open();
     const label = deps.maintenance.label();
     const { recorded, unloaded } = await deps.maintenance.migrations();
