@@ -7,6 +7,20 @@
 
 # Debian with Node 24: the binaries of argon2, sharp and isolated-vm are for glibc.
 ARG BASE=docker.io/library/node:24-bookworm-slim
+# The same Debian, with the client programs that `backup` and `restore` run: of the version of the database server, or a newer one.
+ARG POSTGRES=docker.io/library/postgres:17-bookworm
+
+FROM ${POSTGRES} AS postgres
+# The programs with their libraries, apart from those of the C library, and in front of them scripts that name the folder of the libraries.
+RUN mkdir -p /client/programs /client/lib \
+  && for name in pg_dump pg_restore; do \
+    cp /usr/lib/postgresql/*/bin/$name /client/programs/ \
+    && printf '#!/bin/sh\nLD_LIBRARY_PATH=/opt/postgresql/lib exec /opt/postgresql/programs/%s "$@"\n' $name > /client/$name \
+    && chmod 0755 /client/$name \
+    || exit 1; \
+  done \
+  && ldd /client/programs/* | awk '$2 == "=>" { print $3 }' | sort -u \
+    | grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv)\.so' | xargs cp -L -t /client/lib
 
 FROM ${BASE} AS package
 WORKDIR /build
@@ -28,13 +42,15 @@ RUN export DEBIAN_FRONTEND=noninteractive \
   && useradd --uid 10001 --gid 10001 --home-dir /var/lib/tenon --no-create-home --shell /usr/sbin/nologin tenon \
   && install --directory --owner 10001 --group 10001 --mode 0750 /var/lib/tenon
 COPY --from=package /opt/tenon /opt/tenon
+COPY --from=postgres /client /opt/postgresql
 ENV NODE_ENV=production \
   HOST=0.0.0.0 \
   PORT=8055 \
   LOG_STYLE=raw \
   DATA_PATH=/var/lib/tenon/data \
   EXTENSIONS_PATH=/var/lib/tenon/extensions \
-  EMAIL_TEMPLATES_PATH=/var/lib/tenon/templates
+  EMAIL_TEMPLATES_PATH=/var/lib/tenon/templates \
+  POSTGRES_PROGRAMS_PATH=/opt/postgresql
 WORKDIR /var/lib/tenon
 VOLUME /var/lib/tenon
 # By number, so that an orchestrator can see that it is not root.

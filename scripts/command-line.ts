@@ -181,13 +181,15 @@ try {
   warnOfMisspelledSettings(kernel);
   warnOfAbsentSettings(kernel);
   await runPackageCommand(args, kernel);
-  for (const { name, about, needs, run } of kernel.commands().values()) {
+  for (const { name, about, needs, check, run } of kernel.commands().values()) {
     program
       .command(name)
       .description(about)
       .argument('[args...]')
       .allowUnknownOption()
       .action(async (own: readonly string[]) => {
+        const refusal = check?.(own);
+        if (refusal !== undefined) await end(refusal);
         if (needs !== undefined) await kernel?.migrate();
         if (needs === 'start') await kernel?.start();
         await end((await run(own, startWithPackages)) ?? 0);

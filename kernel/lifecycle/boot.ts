@@ -90,6 +90,7 @@ function createKernel({ facets, events, settings, log, ledger, audit }: PluginSt
   let stopped: Promise<void> | undefined;
   const announce = (event: string) => events.action([event], { caller: mintSystemCaller('kernel', event) });
   facets.watch('kernel', upgrade as never, () => server?.updateUpgrades());
+  const read = <R>(facet: { combine(all: never): R }) => facets.read<R>('kernel', facet as never);
   const run = async (phase: 'migrate' | 'start') => {
     for (const plugin of core) await loader.run(phase, plugin);
   };
@@ -108,17 +109,12 @@ function createKernel({ facets, events, settings, log, ledger, audit }: PluginSt
     get plugins() {
       return loader.loaded();
     },
-    commands: () => facets.read('kernel', commands as never),
+    commands: () => read(commands),
     countOf: (owner) => ({ facets: facets.countOf(owner), listeners: events.countOf(owner) }),
     migrate: () => run('migrate'),
     start: () => run('start'),
     async listen() {
-      server = await serve({
-        settings,
-        middleware: () => facets.read('kernel', middleware as never),
-        upgrades: () => facets.read('kernel', upgrade as never),
-        log,
-      });
+      server = await serve({ settings, log, middleware: () => read(middleware), upgrades: () => read(upgrade) });
       announce('server.start');
       return server;
     },

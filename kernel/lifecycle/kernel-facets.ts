@@ -35,6 +35,8 @@ export interface KernelCommand {
   readonly about: string;
   /** `start`: core plugins are migrated and started first, and do not listen. `migrate`: all plugins are migrated, and none is started. */
   readonly needs?: 'start' | 'migrate';
+  /** Runs before what `needs` names. For arguments that make no sense it prints why, and answers the exit code; `run` is not called then. */
+  check?(args: readonly string[]): number | undefined;
   /** Resolves to the exit code; undefined is 0. `start` migrates and starts the service, and answers what commands that added. */
   run(args: readonly string[], start: () => Promise<ReadonlyMap<string, KernelCommand>>): Promise<number | undefined>;
 }

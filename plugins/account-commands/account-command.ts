@@ -19,6 +19,10 @@ export interface AccountCommand {
   /** The arguments, as the usage shows them. */
   readonly usage: string;
   readonly options: ParseArgsOptionsConfig;
+  /** Names of the options that have to be there. */
+  readonly required?: readonly string[];
+  /** Two options that exclude each other. */
+  readonly exclusive?: readonly [string, string];
   /** Does the work and prints its result. @throws UsageError, CommandError, Failure */
   run(values: OptionValues): Promise<void>;
 }
@@ -30,29 +34,53 @@ export class UsageError extends Error {}
 export class CommandError extends Error {}
 
 /** The command line of an account command. Results are printed on standard output, everything else on standard error. */
-export const createAccountCommand = ({ name, about, usage, options, run }: AccountCommand): KernelCommand => ({
-  name,
-  about: `${about}: ${name} ${usage}`,
-  needs: 'start',
-  async run(args) {
-    try {
-      await run(parseOptions(args, options));
-      return 0;
-    } catch (error) {
-      const isUsage = error instanceof UsageError;
-      for (const line of messagesOf(error)) printError(line);
-      if (isUsage) printError(`Usage: ${name} ${usage}`);
-      return isUsage ? 2 : 1;
-    }
-  },
-});
+export function createAccountCommand(command: AccountCommand): KernelCommand {
+  const { name, about, usage, run } = command;
+  /** Prints why the command ends, and answers its exit code. */
+  const explain = (error: unknown): number => {
+    const isUsage = error instanceof UsageError;
+    for (const line of messagesOf(error)) printError(line);
+    if (isUsage) printError(`Usage: ${name} ${usage}`);
+    return isUsage ? 2 : 1;
+  };
+  return {
+    name,
+    about: `${about}: ${name} ${usage}`,
+    needs: 'start',
+    check(args) {
+      try {
+        parseOptions(args, command);
+        return undefined;
+      } catch (error) {
+        return explain(error);
+      }
+    },
+    async run(args) {
+      try {
+        await run(parseOptions(args, command));
+        return 0;
+      } catch (error) {
+        return explain(error);
+      }
+    },
+  };
+}
 
-function parseOptions(args: readonly string[], options: ParseArgsOptionsConfig): OptionValues {
+/** @throws UsageError */
+function parseOptions(
+  args: readonly string[],
+  { options, required = [], exclusive }: Pick<AccountCommand, 'options' | 'required' | 'exclusive'>,
+): OptionValues {
+  let values: OptionValues;
   try {
-    return parseArgs({ args: [...args], options, strict: true }).values as OptionValues;
+    values = parseArgs({ args: [...args], options, strict: true }).values as OptionValues;
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+  for (const name of required) requireOption(values, name);
+  if (exclusive?.every((name) => values[name]))
+    throw new UsageError(`${exclusive.map((name) => `--${name}`).join(' and ')} exclude each other.`);
+  return values;
 }
 
 /** The lines for an error that an admin can act on. @throws any other error, which the command line prints with its stack */

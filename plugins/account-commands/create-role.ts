@@ -1,10 +1,4 @@
-import {
-  type AccountCommand,
-  type AccountCommandDeps,
-  printResult,
-  requireOption,
-  UsageError,
-} from './account-command.ts';
+import { type AccountCommand, type AccountCommandDeps, printResult, requireOption } from './account-command.ts';
 
 /** `roles:create`: creates a role by the rules of `POST /roles`, and prints the id. */
 export const createRolesCreateCommand = (deps: AccountCommandDeps): AccountCommand => ({
@@ -19,10 +13,11 @@ export const createRolesCreateCommand = (deps: AccountCommandDeps): AccountComma
     'no-app': { type: 'boolean' },
     json: { type: 'boolean' },
   },
+  required: ['name'],
+  exclusive: ['admin', 'no-app'],
   async run(values) {
     const { key, description, admin = false, 'no-app': withoutApp = false } = values;
     const name = requireOption(values, 'name');
-    if (admin && withoutApp) throw new UsageError('--admin and --no-app exclude each other.');
     const payload = {
       name,
       admin_access: admin,

@@ -1,10 +1,4 @@
-import {
-  type AccountCommand,
-  type AccountCommandDeps,
-  printResult,
-  requireOption,
-  UsageError,
-} from './account-command.ts';
+import { type AccountCommand, type AccountCommandDeps, printResult, requireOption } from './account-command.ts';
 import { findRole } from './find-rows.ts';
 import { readPassword } from './read-password.ts';
 
@@ -24,11 +18,11 @@ export const createUsersCreateCommand = (deps: AccountCommandDeps): AccountComma
     status: { type: 'string' },
     json: { type: 'boolean' },
   },
+  required: ['email'],
+  exclusive: ['no-password', 'password-file'],
   async run(values) {
     const { role, status, 'password-file': file, 'first-name': firstName, 'last-name': lastName } = values;
     const email = requireOption(values, 'email');
-    if (values['no-password'] && file !== undefined)
-      throw new UsageError('--no-password and --password-file exclude each other.');
     const payload = {
       email,
       ...(role === undefined ? {} : { role: await findRole(deps, role as string) }),

@@ -13,6 +13,7 @@ export const createSessionsEndCommand = (deps: AccountCommandDeps): AccountComma
   about: 'ends the sessions of a user; access tokens stay valid until they expire',
   usage: '--email <address> [--session <id>] [--json]',
   options: { email: { type: 'string' }, session: { type: 'string' }, json: { type: 'boolean' } },
+  required: ['email'],
   async run(values) {
     const { session } = values;
     const user = await findUserByEmail(deps, requireOption(values, 'email'));

@@ -13,6 +13,7 @@ export const createUsersPasswdCommand = (deps: AccountCommandDeps): AccountComma
     activate: { type: 'boolean' },
     json: { type: 'boolean' },
   },
+  required: ['email'],
   async run(values) {
     const email = requireOption(values, 'email');
     const id = await findUserByEmail(deps, email);

@@ -7,11 +7,14 @@ import { findPostgresPrograms } from './postgres/find-programs.ts';
 export const createBackupDoctorCheck = ({ maintenance, serverVersion, programsPath }: BackupDeps): DoctorCheck => ({
   name: 'backup',
   async run() {
-    // The check of the database tells why it is not reached.
-    const isOpen = await maintenance.open().then(
-      () => true,
-      () => false,
-    );
+    // The check of the database tells that there is none, or why it is not reached.
+    const hasDatabase = await maintenance.hasDatabase().catch(() => false);
+    const isOpen =
+      hasDatabase &&
+      (await maintenance
+        .open()
+        .then(() => true)
+        .catch(() => false));
     if (!isOpen) return [];
     try {
       const major = Math.floor(serverVersion() / 10_000);

@@ -45,12 +45,12 @@ export const cacheCommand = ({ bus, rowChanges, isEnabled }: CommandDeps): Kerne
   about:
     'clear: clears the caches of all processes; remove-triggers: removes the triggers that the response cache put on tables',
   needs: 'start',
-  async run(args) {
-    const [verb, ...others] = args;
-    if (others.length > 0 || (verb !== 'clear' && verb !== 'remove-triggers')) {
-      process.stderr.write(`${USAGE}\n`);
-      return 1;
-    }
+  check([verb, ...others]) {
+    if (others.length === 0 && (verb === 'clear' || verb === 'remove-triggers')) return undefined;
+    process.stderr.write(`${USAGE}\n`);
+    return 1;
+  },
+  async run([verb]) {
     if (verb === 'clear') {
       await clearCaches(bus);
       process.stdout.write('all processes have cleared their caches\n');

@@ -23,8 +23,8 @@ export const createDatabaseCommands = (
     name: 'database:migrate',
     about: 'runs the migrations of the service and ends',
     needs: 'migrate',
-    async run(args) {
-      if (args.length > 0) return usage('database:migrate');
+    check: (args) => (args.length > 0 ? usage('database:migrate') : undefined),
+    async run() {
       const { recorded } = await maintenance.migrations();
       print(`The tables of the service are up to date in ${maintenance.label()}: ${recorded.length} migrations.`);
       return EXIT.done;
@@ -38,11 +38,13 @@ async function runStatus(
   args: readonly string[],
 ): Promise<number> {
   if (args.some((arg) => arg !== '--json')) return usage('database:status [--json]');
-  await maintenance.open();
+  const hasDatabase = await maintenance.hasDatabase();
+  if (hasDatabase) await maintenance.open();
   const { recorded, pending, newer } = await maintenance.migrations();
-  const database = maintenance.label();
-  const postgres = Math.floor(connection.version / 10_000);
+  const database = hasDatabase ? maintenance.label() : null;
+  const postgres = hasDatabase ? Math.floor(connection.version / 10_000) : null;
   if (args.includes('--json')) print(JSON.stringify({ database, postgres, recorded: recorded.length, pending, newer }));
+  else if (!hasDatabase) print('There is no database yet: the first start creates the embedded one.');
   else {
     print(`${database} (PostgreSQL ${postgres}): ${recorded.length} migrations are recorded.`);
     for (const { owner, id } of pending) print(`pending: ${owner} ${id}`);

@@ -32,10 +32,17 @@ const FACTS_SQL = `select current_setting('server_version') as version, pg_encod
   (extract(epoch from clock_timestamp()) * 1000)::text as now, current_setting('max_connections')::int as connections
   from pg_database where datname = current_database()`;
 
-/** Connection, version, rights, clock, migrations. */
+const NO_DATABASE: DoctorFinding = {
+  status: 'warn',
+  text: 'there is no database yet: the first start creates the embedded one',
+  remedy: 'start the service, or name a PostgreSQL of yours in DB_CONNECTION_STRING',
+};
+
+/** Connection, version, rights, clock, migrations. Nothing but that there is no database, where a start would create it. */
 export const createDatabaseDoctorCheck = (deps: Deps): DoctorCheck => ({
   name: 'database',
   async run() {
+    if (!(await deps.maintenance.hasDatabase())) return [NO_DATABASE];
     await deps.maintenance.open();
     const before = Date.now();
     const { rows } = await deps.statements.query<DatabaseFacts>(FACTS_SQL, [deps.schema]);

@@ -6,7 +6,7 @@ import { renderProgramEnvironment } from './program-environment.ts';
 import type { LeasedConnectionStatementRunner } from './statement-runner.ts';
 
 interface Deps {
-  readonly connection: Pick<DatabaseConnectionPool, 'open' | 'target'>;
+  readonly connection: Pick<DatabaseConnectionPool, 'open' | 'target' | 'hasDatabase'>;
   readonly statements: LeasedConnectionStatementRunner;
   readonly schema: string;
   readonly steps: () => readonly OwnedMigration[];
@@ -21,11 +21,13 @@ export const createDatabaseMaintenance = ({
   steps,
   versionOf,
 }: Deps): DatabaseMaintenance => ({
+  hasDatabase: connection.hasDatabase,
   open: connection.open,
   label: () => connection.target().label,
   programEnvironment: () => renderProgramEnvironment(connection.target().client),
   async migrations() {
-    const recorded = await createMigrationRecords((text, params) => statements.query(text, params), schema).read();
+    const records = createMigrationRecords((text, params) => statements.query(text, params), schema);
+    const recorded = (await connection.hasDatabase()) ? await records.read() : [];
     const known = new Set(recorded.map(({ owner, id }) => `${owner}\0${id}`));
     const all = steps().map(({ owner, value }) => ({ owner, id: value.id }));
     return {

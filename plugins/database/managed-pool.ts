@@ -16,6 +16,8 @@ const POOL_END_TIMEOUT = 1500;
 
 /** The pool of this process; it exists from `open` to `close`. */
 export interface DatabaseConnectionPool {
+  /** False where `open` would create the embedded database. */
+  hasDatabase(): Promise<boolean>;
   /** Connects. A further call waits for the first one. */
   open(): Promise<void>;
   /** The database that is connected. @throws SERVICE_UNAVAILABLE before `open` */
@@ -27,6 +29,11 @@ export interface DatabaseConnectionPool {
   readonly version: number;
   readonly slots: Pick<PoolSlotSemaphore, 'held' | 'waiting' | 'longestWait' | 'refusedAt' | 'refusals'>;
   close(): Promise<void>;
+}
+
+async function hasDatabase(config: DatabaseConfig): Promise<boolean> {
+  if (findConfiguredTarget(config)) return true;
+  return (await import('./embedded/cluster-location.ts')).hasPostgresCluster(config.DATA_PATH);
 }
 
 export function createDatabaseConnectionPool(
@@ -72,6 +79,7 @@ export function createDatabaseConnectionPool(
   }
 
   return {
+    hasDatabase: async () => active !== undefined || hasDatabase(config),
     open: () => (opening ??= open()),
     target: () => current().target,
     async acquire(share, signal) {

@@ -56,6 +56,8 @@ export interface RecordedMigration {
 
 /** The database for commands, which do not migrate it. Call `open` first. */
 export interface DatabaseMaintenance {
+  /** False where no database is configured and the embedded one was never created: `open` would create and start it. */
+  hasDatabase(): Promise<boolean>;
   /** Connects, where the start has not. @throws an error with `remedy` where the database is not reached */
   open(): Promise<void>;
   /** Name of the database for messages, without a password. */
@@ -63,7 +65,7 @@ export interface DatabaseMaintenance {
   /** Variables by which programs of PostgreSQL connect to the database: `PGHOST`, `PGPASSWORD`, … */
   programEnvironment(): Readonly<Record<string, string>>;
   /**
-   * Migrations that are recorded, that a start would run, and recorded ones of loaded plugins with which this version
+   * All that a start would run where `hasDatabase` is false; else call `open` first. Migrations that are recorded, that a start would run, and recorded ones of loaded plugins with which this version
    * does not work; `unloaded` are those of no loaded plugin.
    */
   migrations(): Promise<{

@@ -17,8 +17,11 @@ function checkNode(version: string): DoctorFinding {
     : { status: 'fail', text: `Node ${version}`, remedy: `run it with Node ${OLDEST_NODE.join('.')} or newer` };
 }
 
+/** A host with a port, as in `example.com:8055`, is a URL, too: of the scheme `example.com`. */
+const isWebAddress = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+
 const checkPublicUrl = (url: string): DoctorFinding =>
-  URL.canParse(url)
+  isWebAddress(url)
     ? { status: 'ok', text: `clients reach the service at ${url}` }
     : {
         status: 'warn',

@@ -22,10 +22,12 @@ export function createLocationCommands({ location, published, control, lock }: D
     name,
     about,
     needs: 'start',
+    check(args) {
+      if (args.length === (argument === undefined ? 0 : 1)) return undefined;
+      return failWith(`usage: ${name}${argument === undefined ? '' : ` ${argument}`}`, 2);
+    },
     async run(args) {
       const place = location();
-      const usage = `usage: ${name}${argument === undefined ? '' : ` ${argument}`}`;
-      if (args.length !== (argument === undefined ? 0 : 1)) return failWith(usage, 2);
       if (!place)
         return failWith(
           'EXTENSIONS_LOCATION is not set: name the storage location that holds packages for all processes',

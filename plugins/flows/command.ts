@@ -11,6 +11,14 @@ import type { SettleRuns } from './runs/settle-runs.ts';
 
 const USAGE =
   'usage: flows list | flows audit | flows runs <flow> | flows retry <run> | flows try <flow> <file with the trigger as JSON>';
+/** The number of arguments after each verb; the first of them is an id. */
+const ARGUMENTS: ReadonlyMap<string, number> = new Map([
+  ['list', 0],
+  ['audit', 0],
+  ['runs', 1],
+  ['retry', 1],
+  ['try', 2],
+]);
 /** Runs that `flows runs` prints. */
 const MAX_PRINTED = 100;
 
@@ -73,20 +81,19 @@ export function createFlowsCommand(deps: Deps): KernelCommand {
     return report.status === 'resolve' ? 0 : 1;
   }
 
-  async function run([verb, id, file, ...rest]: readonly string[]): Promise<number> {
-    if (rest.length > 0) return refuse(USAGE);
-    if (verb === 'list' && id === undefined) return list();
-    if (verb === 'audit' && id === undefined) return audit();
-    if (id === undefined || !isUuid(id)) return refuse(USAGE);
-    if (verb === 'runs' && file === undefined) return listRuns(id);
-    if (verb === 'retry' && file === undefined) return retry(id);
-    return verb === 'try' && file !== undefined ? tryOut(id, file) : refuse(USAGE);
+  async function run([verb = '', id = '', file = '']: readonly string[]): Promise<number> {
+    if (verb === 'list') return list();
+    if (verb === 'audit') return audit();
+    if (verb === 'runs') return listRuns(id);
+    return verb === 'retry' ? retry(id) : tryOut(id, file);
   }
 
   return {
     name: 'flows',
     about: 'list | audit | runs <flow> | retry <run> | try <flow> <file>: flows, their runs, and what a run would do',
     needs: 'start',
+    check: ([verb = '', ...rest]) =>
+      rest.length === ARGUMENTS.get(verb) && (rest[0] === undefined || isUuid(rest[0])) ? undefined : refuse(USAGE),
     run: (args) =>
       run(args).catch((error: Error) => refuse((error instanceof Failure ? error.detail : undefined) ?? error.message)),
   };

@@ -20,8 +20,8 @@ export const createMailTestCommand = (deps: Deps): KernelCommand => ({
   name: 'mail:test',
   about: 'sends a test message: mail:test <address>',
   needs: 'start',
-  async run([address, ...rest]) {
-    if (address === undefined || rest.length > 0) return print('Usage: mail:test <address>', 2);
+  check: (args) => (args.length === 1 ? undefined : print('Usage: mail:test <address>', 2)),
+  async run([address = '']) {
     try {
       const parsed = await parseMailMessage({ to: address, subject: 'Test message', html: TEXT });
       const mail = await composeMail(deps, randomUUID(), parsed, parsed.recipients);

@@ -23,15 +23,17 @@ export const createQueuesCommand = ({ queues, list, store }: Deps): KernelComman
   name: 'queues',
   about: 'list | failed <queue> | retry <queue>: background jobs and their dead letters',
   needs: 'start',
-  async run([verb, queue, ...rest]) {
-    if (verb === 'list' && queue === undefined) {
+  check([verb, ...queue]) {
+    if (verb === 'list' && queue.length === 0) return undefined;
+    if ((verb === 'failed' || verb === 'retry') && queue.length === 1) return undefined;
+    process.stderr.write(`${USAGE}\n`);
+    return 1;
+  },
+  async run([verb, queue = '']) {
+    if (verb === 'list') {
       for (const { queue: name, waiting, running, failed } of await listQueues({ queues, list, store }))
         print(`${name}: ${waiting} waiting, ${running} running, ${failed} failed`);
       return 0;
-    }
-    if (queue === undefined || rest.length > 0 || (verb !== 'failed' && verb !== 'retry')) {
-      process.stderr.write(`${USAGE}\n`);
-      return 1;
     }
     if (verb === 'retry') {
       print(`${await retryDeadLetters({ queues, list, store }, queue)} jobs run again`);

@@ -11,11 +11,12 @@ export const createRemoveTriggersCommand = (
   name: 'realtime',
   about: 'remove-triggers: removes the triggers that announce changed rows to subscriptions',
   needs: 'start',
-  async run(args) {
-    if (args.length !== 1 || args[0] !== 'remove-triggers') {
-      process.stderr.write(`${USAGE}\n`);
-      return 1;
-    }
+  check(args) {
+    if (args.length === 1 && args[0] === 'remove-triggers') return undefined;
+    process.stderr.write(`${USAGE}\n`);
+    return 1;
+  },
+  async run() {
     if (isEnabled) {
       process.stderr.write(
         'WEBSOCKETS_ENABLED is true: subscriptions would create the triggers again. Switch it off first.\n',

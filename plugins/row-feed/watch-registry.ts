@@ -185,14 +185,17 @@ export class WatchRegistry {
     const { db } = this.#deps;
     const { name, body } = createFeedFunction(this.#schema, keyColumns);
     const qualified = `${this.#schema}.${name}`;
-    const { rows } = await db.query<{ exists: boolean }>('select to_regprocedure($1) is not null as exists', [
-      `${qualified}()`,
-    ]);
-    if (rows[0]?.exists) return qualified;
-    await db.ddl(
-      `create function ${qualified}() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as ${quoteLiteral(body)}`,
+    const { rows } = await db.query<{ exists: boolean; public: boolean }>(
+      `select to_regprocedure($1) is not null as exists, exists (select from pg_proc p where p.oid = to_regprocedure($1)
+        and pg_has_role(p.proowner, 'usage') and has_function_privilege('public', p.oid, 'execute')) as public`,
+      [`${qualified}()`],
     );
-    // Otherwise any database role could put the trigger on a table of its own.
+    if (rows[0]?.exists && !rows[0].public) return qualified;
+    if (!rows[0]?.exists)
+      await db.ddl(
+        `create function ${qualified}() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as ${quoteLiteral(body)}`,
+      );
+    // Otherwise any database role could put the trigger on a table of its own. A restore without privileges leaves this out.
     await db.ddl(`revoke all on function ${qualified}() from public`);
     return qualified;
   }

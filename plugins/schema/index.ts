@@ -68,7 +68,12 @@ export default definePlugin<Config>({
 
     host.contribute(
       commands,
-      createUninstallCommand({ db, maintenance: used['database-maintenance'], presence: used.presence }),
+      createUninstallCommand({
+        db,
+        maintenance: used['database-maintenance'],
+        presence: used.presence,
+        systemCollections: () => new Set(declared().keys()),
+      }),
     );
 
     host.contribute<ContributionTo<typeof doctorChecks>>(

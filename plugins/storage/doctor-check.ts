@@ -3,13 +3,26 @@ import type { StorageService } from './contract.ts';
 import { createStorageLocationCheck } from './health.ts';
 import type { StorageLocationConfig } from './settings.ts';
 
-/** Writes, reads and removes an object in each location. */
+/**
+ * Writes, reads and removes an object in each location. `hasDriver`: whether a loaded plugin has the driver of this name; the command loads
+ * no packages.
+ */
 export const createStorageDoctorCheck = (
   storage: StorageService,
   configs: readonly StorageLocationConfig[],
+  hasDriver: (name: string) => boolean,
 ): DoctorCheck => ({
   name: 'storage',
-  run: () => Promise.all(configs.map((config) => checkLocation(storage, config))),
+  run: () =>
+    Promise.all(
+      configs.map((config) => (hasDriver(config.driver) ? checkLocation(storage, config) : skipLocation(config))),
+    ),
+});
+
+const skipLocation = ({ location, driver }: StorageLocationConfig): DoctorFinding => ({
+  status: 'warn',
+  text: `the location ${location} was not looked at: the service has no driver ${driver}, and this command loads no packages`,
+  remedy: `look whether a package brings the driver ${driver}, and at the health of the running service`,
 });
 
 async function checkLocation(

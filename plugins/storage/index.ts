@@ -40,7 +40,11 @@ export default definePlugin<StorageConfig, { readonly SAFE_MODE: boolean }>({
     const names = configs.map(({ location }) => location);
     const service = { locations: names, at, open };
     host.provide(storage, service);
-    host.contribute<ContributionTo<typeof doctorChecks>>('doctor.checks', createStorageDoctorCheck(service, configs));
+    const hasDriver = (name: string) => host.read(storageDrivers).has(name);
+    host.contribute<ContributionTo<typeof doctorChecks>>(
+      'doctor.checks',
+      createStorageDoctorCheck(service, configs, hasDriver),
+    );
     for (const { location, threshold } of configs) {
       host.contribute<ContributionTo<typeof health>>(
         'health',

@@ -13,8 +13,8 @@ export const createResetCommand = ({ store, changes, systemCaller }: Deps): Kern
   name: 'users:tfa-reset',
   about: 'turns the second factor of a user off: users:tfa-reset <email>',
   needs: 'start',
-  async run([email, ...rest]) {
-    if (email === undefined || rest.length > 0) return print('Usage: users:tfa-reset <email>', 2);
+  check: (args) => (args.length === 1 ? undefined : print('Usage: users:tfa-reset <email>', 2)),
+  async run([email = '']) {
     const user = await store.userOfEmail(email);
     if (user === undefined) return print(`No user has the address ${email}.`, 1);
     const wasOn = await changes.turnOff(systemCaller(), user);

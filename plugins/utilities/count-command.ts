@@ -13,8 +13,8 @@ export const createCountCommand = ({ items, schema, systemCaller }: Deps): Kerne
   name: 'count',
   about: 'prints the number of rows of a collection: count <collection>',
   needs: 'start',
-  async run([collection, ...rest]) {
-    if (collection === undefined || rest.length > 0) return printError('Usage: count <collection>', 2);
+  check: (args) => (args.length === 1 ? undefined : printError('Usage: count <collection>', 2)),
+  async run([collection = '']) {
     if (!(await schema.snapshot()).collections.has(collection))
       return printError(`There is no collection ${collection}.`, 1);
     try {

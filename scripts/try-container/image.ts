@@ -30,14 +30,14 @@ export function openImageStore(folder: string): ImageStore {
 
 /**
  * Makes an image that stands for the base image of the Dockerfile, where no registry of images is reached: Debian from its packages,
- * with the Node and the npm of this machine.
+ * with the Node and the npm of this machine. It has the client programs of PostgreSQL in the version of that Debian, too.
  */
 export async function makeBaseImage(store: ImageStore, release: string): Promise<void> {
   const root = join(store.folder, `debian-${release}`);
   if (!existsSync(join(root, 'etc/debian_version')))
     await timed(`debootstrap ${release}`, () => {
       rmSync(root, { recursive: true, force: true });
-      run('debootstrap', ['--variant=minbase', release, root]);
+      run('debootstrap', ['--variant=minbase', '--include=postgresql-client', release, root]);
       rmSync(join(root, 'var/cache/apt/archives'), { recursive: true, force: true });
       mkdirSync(join(root, 'var/cache/apt/archives/partial'), { recursive: true });
     });
@@ -75,7 +75,7 @@ export async function buildImage(store: ImageStore, checkout: string): Promise<v
   await timed('image', () =>
     store.buildah(
       ...['build', '--isolation', 'chroot', '--format', 'docker', '--no-cache', '--build-arg', `BASE=${BASE_IMAGE}`],
-      ...['--tag', IMAGE, checkout],
+      ...['--build-arg', `POSTGRES=${BASE_IMAGE}`, '--tag', IMAGE, checkout],
     ),
   );
 }

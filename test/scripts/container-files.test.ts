@@ -48,6 +48,14 @@ describe('container files', () => {
       expect(variables[name], `${name} is in the volume`).to.match(new RegExp(`^${volume}/`));
   });
 
+  it('the image has client programs of PostgreSQL for backups, of the version of the database of compose.yaml or newer', () => {
+    const version = (image: string | undefined) => Number(/postgres:(\d+)-bookworm$/.exec(image ?? '')?.[1]);
+    const [, image] = dockerfile.find(([name, argument]) => name === 'ARG' && argument.startsWith('POSTGRES=')) ?? [];
+    expect(version(image)).to.be.at.least(version(compose.services.database.image));
+    const [, folder] = /POSTGRES_PROGRAMS_PATH=(\S+)/.exec(lastOf('ENV') as string) ?? [];
+    expect(dockerfile).to.deep.include(['COPY', `--from=postgres /client ${folder}`]);
+  });
+
   it('signals reach the service: its command is no line of a shell, and Compose waits for SERVER_SHUTDOWN_TIMEOUT', () => {
     for (const name of ['ENTRYPOINT', 'CMD']) expect(JSON.parse(lastOf(name) as string)).to.be.an('array');
     expect(Number.parseInt(compose.services.tenon.stop_grace_period, 10)).to.be.greaterThan(10);

@@ -11,6 +11,9 @@ interface Deps extends ProviderCheckDeps {
 
 const USAGE = 'auth:check [<provider>] [--user <name>] [--group <name>]… [--json]';
 
+/** Arguments that make no sense: the command ends with 2, and prints its usage. */
+class UsageError extends Error {}
+
 const OPTIONS = {
   user: { type: 'string' },
   group: { type: 'string', multiple: true },
@@ -22,17 +25,23 @@ export const createCheckCommand = (deps: Deps): KernelCommand => ({
   name: 'auth:check',
   about: `looks at the sign-in providers, and says what to correct: ${USAGE}`,
   needs: 'migrate',
+  check(args) {
+    try {
+      const [name] = parseArguments(args).positionals;
+      const { providers } = deps.readVariables();
+      if (providers.length === 0) return refuse('No sign-in provider is set up.');
+      if (name === undefined || providers.some((one) => one.name === name)) return undefined;
+      return refuse(`The sign-in providers are: ${providers.map((one) => one.name).join(', ')}.`);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      return refuse(error.message);
+    }
+  },
   async run(args) {
-    const parsed = parseArguments(args);
-    if (typeof parsed === 'string') return refuse(parsed);
-    const { values, positionals } = parsed;
+    const { values, positionals } = parseArguments(args);
     const { providers } = deps.readVariables();
     const [name] = positionals;
     const chosen = name === undefined ? providers : providers.filter((one) => one.name === name);
-    if (chosen.length === 0) {
-      const known = providers.map((one) => one.name).join(', ');
-      return refuse(providers.length === 0 ? 'No sign-in provider is set up.' : `The sign-in providers are: ${known}.`);
-    }
     const question = values.user === undefined ? undefined : { user: values.user, groups: values.group };
     const reports: { provider: string; driver: string | null; findings: ProviderFinding[] }[] = [];
     for (const one of chosen) {
@@ -52,14 +61,19 @@ export const createCheckCommand = (deps: Deps): KernelCommand => ({
   },
 });
 
+/** @throws UsageError */
 function parseArguments(args: readonly string[]) {
+  const parsed = parseStrictly(args);
+  if (parsed.positionals.length > 1) throw new UsageError('One provider at most is named.');
+  if (parsed.values.group && parsed.values.user === undefined) throw new UsageError('--group belongs to --user.');
+  return parsed;
+}
+
+function parseStrictly(args: readonly string[]) {
   try {
-    const parsed = parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: true });
-    if (parsed.positionals.length > 1) return 'One provider at most is named.';
-    if (parsed.values.group && parsed.values.user === undefined) return '--group belongs to --user.';
-    return parsed;
+    return parseArgs({ args: [...args], options: OPTIONS, strict: true, allowPositionals: true });
   } catch (error) {
-    return (error as Error).message;
+    throw new UsageError((error as Error).message);
   }
 }
 

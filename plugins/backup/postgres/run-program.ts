@@ -43,6 +43,15 @@ function toProgramError(program: string, message: string): BackupError {
 function findRemedy(message: string): string {
   if (/server version mismatch/.test(message))
     return 'install the client programs of the version of the server, or name them in POSTGRES_PROGRAMS_PATH';
+  // libpq knows the certificates of the system since version 16.
+  if (/root certificate file|certificate verify failed|does not match host name/.test(message))
+    return 'name the file of the certificate that signs that of the database, by sslrootcert=/path/ca.pem in DB_CONNECTION_STRING; client programs before version 16 need it for any certificate';
+  if (
+    /permission denied to change default privileges|no privileges (were|could be) (granted|revoked)|Command was: (GRANT|REVOKE)/.test(
+      message,
+    )
+  )
+    return 'use a database user that may grant these privileges, or restore with --no-owner --no-privileges';
   if (/permission denied/.test(message))
     return 'use a database user that may read all tables and sequences, such as their owner';
   if (/must be (superuser|owner|able to SET ROLE|member)/.test(message))

@@ -8,8 +8,10 @@ import { BackupError } from '../failures.ts';
 export interface TargetOptions {
   /** Replaces what is there. */
   readonly overwrites: boolean;
-  /** Without owners and privileges: all belongs to the database user of the service. */
+  /** Without owners: all belongs to the database user of the service. */
   readonly isWithoutOwners: boolean;
+  /** Without grants and revokes. */
+  readonly isWithoutPrivileges: boolean;
   /** Locations whose objects are left out. */
   readonly skips: readonly string[];
 }
@@ -18,6 +20,8 @@ export interface TargetOptions {
 export interface RestoreTarget {
   readonly isSuperuser: boolean;
   readonly schemas: readonly string[];
+  /** Roles of the archive that the server lacks; none but where the restore is without owners. */
+  readonly missingRoles: readonly string[];
 }
 
 interface TargetRow {
@@ -45,17 +49,39 @@ export async function assertRestorable(
       `${label} is not empty: it has ${target.relations} tables, views and sequences`,
       'name an empty database in the settings DB_*, or replace what the archive has, too, by --overwrite',
     );
-  const missing = manifest.database.roles.filter((role) => !target.roles.includes(role));
-  if (missing.length > 0 && !options.isWithoutOwners)
+  if (target.relations > 0) await assertNoOtherMigrations(deps, manifest);
+  const missingRoles = manifest.database.roles.filter((role) => !target.roles.includes(role));
+  if (missingRoles.length > 0 && !options.isWithoutOwners)
     throw new BackupError(
-      `the server has no role ${missing.join(', ')}, which own or may use what is restored`,
-      'create them, or restore with --no-owner: all belongs to the database user of the service then',
+      `the server has no role ${missingRoles.join(', ')}, which own or may use what is restored`,
+      'create them, or restore with --no-owner: all belongs to the database user of the service then, without the grants and revokes of the archive',
     );
-  const others = await deps.presence.findOthers([]);
-  if (others.length > 0)
-    throw new BackupError(`${others.length} processes of the service use ${label}`, 'stop them first');
+  await assertUnused(deps);
   await openStorage(deps.storage, manifest, options);
-  return { isSuperuser: target.superuser, schemas: target.schemas };
+  return { isSuperuser: target.superuser, schemas: target.schemas, missingRoles };
+}
+
+/** Asserts that no process of the service uses the database. @throws BackupError */
+export async function assertUnused({ presence, maintenance }: Pick<BackupDeps, 'presence' | 'maintenance'>) {
+  const others = await presence.findOthers([]);
+  if (others.length > 0)
+    throw new BackupError(`${others.length} processes of the service use ${maintenance.label()}`, 'stop them first');
+}
+
+/**
+ * Asserts that the database has no migration that the archive lacks: what it created would stay beside the older record of migrations,
+ * and the next upgrade would create it again and fail.
+ * @throws BackupError
+ */
+async function assertNoOtherMigrations({ maintenance }: BackupDeps, { database }: BackupManifest): Promise<void> {
+  const archived = new Set(database.migrations.map(({ owner, id }) => `${owner}\0${id}`));
+  const { recorded } = await maintenance.migrations();
+  const [other, ...more] = recorded.filter(({ owner, id }) => !archived.has(`${owner}\0${id}`));
+  if (other)
+    throw new BackupError(
+      `${maintenance.label()} has ${more.length + 1} migrations that the archive lacks, such as ${other.owner} ${other.id}: their tables would stay, and the next upgrade would fail`,
+      'restore into an empty database: name a new one in the settings DB_*',
+    );
 }
 
 function assertVersions({ maintenance, serverVersion }: BackupDeps, { database, service }: BackupManifest): void {

@@ -25,6 +25,8 @@ export interface RestoreSummary {
   readonly damaged: readonly string[];
   /** Event triggers that only a superuser may create. */
   readonly leftOut: readonly string[];
+  /** Roles that the server lacks: grants and revokes were left out because of them. */
+  readonly missingRoles: readonly string[];
 }
 
 /** Characters of the list of missing objects that are kept. */
@@ -64,7 +66,14 @@ export async function restoreBackup(
     const list = join(folder, 'list');
     const leftOut = await restoreDatabase(deps, { ...options, programs, dump, list, target, signal });
     const damaged = missing.split('\n').filter(Boolean);
-    return { snapshot: manifest.snapshot, service: manifest.service, objects, damaged, leftOut };
+    return {
+      snapshot: manifest.snapshot,
+      service: manifest.service,
+      objects,
+      damaged,
+      leftOut,
+      missingRoles: target.missingRoles,
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

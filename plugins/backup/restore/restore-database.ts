@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import type { BackupDeps } from '../deps.ts';
 import type { PostgresPrograms } from '../postgres/find-programs.ts';
 import { runPostgresProgram } from '../postgres/run-program.ts';
-import type { RestoreTarget, TargetOptions } from './empty-target.ts';
+import { assertUnused, type RestoreTarget, type TargetOptions } from './empty-target.ts';
 
-interface RestoreOptions extends Pick<TargetOptions, 'overwrites' | 'isWithoutOwners'> {
+interface RestoreOptions extends Pick<TargetOptions, 'overwrites' | 'isWithoutOwners' | 'isWithoutPrivileges'> {
   readonly programs: PostgresPrograms;
   readonly dump: string;
   /** Path of a temporary file. */
@@ -18,17 +18,21 @@ interface RestoreOptions extends Pick<TargetOptions, 'overwrites' | 'isWithoutOw
  * may create them. @throws BackupError
  */
 export async function restoreDatabase(deps: BackupDeps, options: RestoreOptions): Promise<readonly string[]> {
-  const { programs, dump, list, target, overwrites, isWithoutOwners, signal } = options;
+  const { programs, dump, list, target, overwrites, isWithoutOwners, isWithoutPrivileges, signal } = options;
   const environment = deps.maintenance.programEnvironment();
   const run = (args: readonly string[]) => runPostgresProgram({ program: programs.restore, args, environment, signal });
   const { text, leftOut } = selectContents(await run(['--list', dump]), target);
   await writeFile(list, text, { mode: 0o600 });
+  // Files take a while: a process may have started meanwhile.
+  await assertUnused(deps);
   await run([
     '--single-transaction',
     '--exit-on-error',
     '--no-password',
     ...(overwrites ? ['--clean', '--if-exists'] : []),
-    ...(isWithoutOwners ? ['--no-owner', '--no-privileges'] : []),
+    ...(isWithoutOwners ? ['--no-owner'] : []),
+    // A grant to a role that the server lacks would fail.
+    ...(isWithoutPrivileges || target.missingRoles.length > 0 ? ['--no-privileges'] : []),
     `--use-list=${list}`,
     `--dbname=${environment.PGDATABASE ?? environment.PGUSER}`,
     dump,

@@ -17,6 +17,13 @@ export interface PostgresClusterLocation {
 /** Folder for the files of servers that root starts; the user that runs PostgreSQL may enter it. */
 const SHARED_FOLDER = '/var/lib/tenon';
 
+/** Whether the data folder has a cluster, or a link to one. */
+export const hasPostgresCluster = (dataPath: string): Promise<boolean> =>
+  lstat(join(dataPath, 'postgres')).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+
 /**
  * The cluster is in the data folder, and the programs are in `node_modules`. Where root starts the service in a folder
  * that the server's user cannot enter, both are kept under /var/lib/tenon, and the data folder holds a symbolic link.

@@ -12,13 +12,12 @@ export const filesCommand = ({ db, storage, janitor }: Deps): KernelCommand => (
   about:
     'check [--repair]: compares files with the objects in storage; --repair removes objects that belong to no file',
   needs: 'start',
-  async run(args) {
-    const [verb, ...options] = args;
-    const unknown = options.find((option) => option !== '--repair');
-    if (verb !== 'check' || unknown !== undefined) {
-      process.stderr.write(`${USAGE}\n`);
-      return 1;
-    }
+  check([verb, ...options]) {
+    if (verb === 'check' && options.every((option) => option === '--repair')) return undefined;
+    process.stderr.write(`${USAGE}\n`);
+    return 1;
+  },
+  async run([, ...options]) {
     const repair = options.includes('--repair');
     await janitor.sweep();
     const report = (line: string) => void process.stdout.write(`${line}\n`);

@@ -1,15 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import { buildPlan } from '../plan/build-plan.ts';
 import { renderPlan } from '../plan/render-plan.ts';
-import { parseArguments } from './command-arguments.ts';
+import type { ParsedArguments } from './command-arguments.ts';
 import { EXIT, type SchemaCommandDeps } from './command-deps.ts';
 import { CommandError } from './document-files.ts';
 import { missingDrops } from './plan-command.ts';
 import { readRequestedDiff } from './requested-diff.ts';
 
 /** `schema:apply`: shows the plan, asks on a terminal, and applies it in one transaction. */
-export async function runApply(deps: SchemaCommandDeps, args: readonly string[]): Promise<number> {
-  const parsed = parseArguments(args, ['rename', 'merge', 'allow-drop', 'yes', 'dry-run', 'force']);
+export async function runApply(deps: SchemaCommandDeps, parsed: ParsedArguments): Promise<number> {
   const caller = deps.system();
   const requested = await readRequestedDiff(deps.state, caller, parsed);
   if (!requested) {

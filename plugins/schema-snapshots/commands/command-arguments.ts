@@ -30,8 +30,11 @@ const OPTIONS = {
 export type OptionName = keyof typeof OPTIONS;
 
 /** Parses the arguments of a command that takes one file and these options. @throws UsageError */
-export function parseArguments(args: readonly string[], allowed: readonly OptionName[]): ParsedArguments {
-  const options = Object.fromEntries(allowed.map((name) => [name, OPTIONS[name]]));
+export function parseArguments(
+  args: readonly string[],
+  command: { readonly options: readonly OptionName[]; readonly needsFile: boolean },
+): ParsedArguments {
+  const options = Object.fromEntries(command.options.map((name) => [name, OPTIONS[name]]));
   let parsed: { values: Record<string, unknown>; positionals: string[] };
   try {
     parsed = parseArgs({ args: [...args], options, strict: true, allowPositionals: true }) as never;
@@ -40,6 +43,7 @@ export function parseArguments(args: readonly string[], allowed: readonly Option
   }
   const { values, positionals } = parsed;
   if (positionals.length > 1) throw new UsageError('There is one file at most.');
+  if (command.needsFile && positionals.length === 0) throw new UsageError('The file is missing.');
   return {
     file: positionals[0],
     parts: parseParts(values.with),

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseDocument } from '../read-document.ts';
-import { UsageError } from './command-arguments.ts';
 
 /** What a command reports as the reason of its end with 1. */
 export class CommandError extends Error {}
@@ -8,8 +7,7 @@ export class CommandError extends Error {}
 const formatOf = (file: string): 'json' | 'yaml' => (/\.json$/i.test(file) ? 'json' : 'yaml');
 
 /** Reads a document of JSON or YAML by the ending of its file's name; JSON is also YAML. @throws CommandError, INVALID_PAYLOAD */
-export async function readDocumentFile(file: string | undefined): Promise<unknown> {
-  if (file === undefined) throw new UsageError('The file is missing.');
+export async function readDocumentFile(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new CommandError(`The file cannot be read: ${error.message}`);
   });

@@ -1,6 +1,6 @@
 import { buildPlan, type SchemaPlan } from '../plan/build-plan.ts';
 import { renderPlan } from '../plan/render-plan.ts';
-import { parseArguments } from './command-arguments.ts';
+import type { ParsedArguments } from './command-arguments.ts';
 import { EXIT, type SchemaCommandDeps } from './command-deps.ts';
 import { writeDocumentFile } from './document-files.ts';
 import { readRequestedDiff } from './requested-diff.ts';
@@ -10,8 +10,7 @@ export const missingDrops = ({ drops }: Pick<SchemaPlan, 'drops'>, allowed: Read
   drops.filter((name) => !allowed.has(name));
 
 /** `schema:plan`: what `schema:apply` would do. Changes nothing. */
-export async function runPlan(deps: SchemaCommandDeps, args: readonly string[]): Promise<number> {
-  const parsed = parseArguments(args, ['rename', 'merge', 'allow-drop', 'save', 'json', 'force']);
+export async function runPlan(deps: SchemaCommandDeps, parsed: ParsedArguments): Promise<number> {
   const caller = deps.system();
   const requested = await readRequestedDiff(deps.state, caller, parsed);
   if (!requested) {

@@ -18,7 +18,7 @@ export async function readRequestedDiff(
   caller: Caller,
   { file, renames, flags }: ParsedArguments,
 ): Promise<RequestedDiff | undefined> {
-  const document = await readDocumentFile(file);
+  const document = await readDocumentFile(file as string);
   if (typeof document === 'object' && document !== null && Object.hasOwn(document, 'hash')) {
     if (renames.length > 0 || flags.has('merge'))
       throw new UsageError('A saved plan has its renames and its mode already.');

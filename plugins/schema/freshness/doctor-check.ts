@@ -4,7 +4,7 @@ import { EVENT_TRIGGER_WORKS } from './change-triggers.ts';
 
 interface Deps {
   readonly db: Pick<Db, 'query'>;
-  readonly maintenance: Pick<DatabaseMaintenance, 'open'>;
+  readonly maintenance: Pick<DatabaseMaintenance, 'open' | 'hasDatabase'>;
   /** CACHE_SCHEMA. */
   readonly isCached: boolean;
 }
@@ -18,6 +18,8 @@ export const createSchemaDoctorCheck = ({ db, maintenance, isCached }: Deps): Do
   async run() {
     if (isCached)
       return [{ status: 'ok', text: 'changes that others make to tables are seen after a restart (CACHE_SCHEMA)' }];
+    // The check of the database tells that there is none.
+    if (!(await maintenance.hasDatabase())) return [];
     await maintenance.open();
     const [state] = (await db.query<{ isThere: boolean; isSuperuser: boolean }>(STATE_SQL)).rows;
     if (state?.isThere || state?.isSuperuser)

@@ -17,16 +17,20 @@ export interface OwnObjects {
 }
 
 /**
- * Finds what the service has added to the database. Tables are those that the manifests of core plugins own, the record of migrations,
- * and those that carry the comment of system collections, which third-party packages may have left. Functions are those that belong
- * to these tables: by a trigger or a default; and those of the triggers that announce changes.
+ * Finds what the service has added to a database where its migrations have run. Tables are those that carry the comment of system
+ * collections, which third-party packages may have left, the record of migrations, and those that the manifests of core plugins own. Of
+ * these a system collection needs the comment: a table of its name without it belongs to another program. Functions are those that
+ * belong to these tables, by a default, or by a trigger that has their name, as those of migrations have; and those of the triggers that
+ * announce changes. A function that a trigger on another table uses belongs to another program.
  */
 export async function findOwnObjects(
   db: Pick<Db, 'query' | 'schemas' | 'ownedTables' | 'ownedSchemas'>,
+  /** Names of all system collections. */
+  systemCollections: ReadonlySet<string>,
 ): Promise<OwnObjects> {
   const { rows } = await db.query<OwnObjects>(FIND_SQL, [
     db.schemas[0],
-    ['platform_migrations', ...db.ownedTables()],
+    ['platform_migrations', ...db.ownedTables()].filter((name) => !systemCollections.has(name)),
     TABLE_COMMENT,
     [...db.ownedSchemas()],
   ]);
@@ -41,7 +45,7 @@ const FUNCTIONS = [...Object.values(SCHEMA_FUNCTIONS), ROW_CHANGES_TRIGGER].map(
 const FIND_SQL = `with own_tables as materialized (
     select c.oid, format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname like 'platform\\_%'
-      and (c.relname = any($2::text[]) or obj_description(c.oid, 'pg_class') = $3)),
+      and (c.relname = any($2::text[]) or c.relkind = 'r' and obj_description(c.oid, 'pg_class') = $3)),
   event_triggers as (
     select oid, evtname, evtfoid, pg_has_role(evtowner, 'usage') as droppable from pg_event_trigger where evtname = ${quoteLiteral(EVENT_TRIGGER)}),
   own_functions as materialized (
@@ -50,7 +54,8 @@ const FIND_SQL = `with own_tables as materialized (
     where n.nspname = $1 and p.proname like 'platform\\_%' and (
       p.proname in (${FUNCTIONS}) or p.proname ~ '^${ROW_FEED_FUNCTION}(_|$)'
       or p.oid in (select evtfoid from event_triggers)
-      or p.oid in (select t.tgfoid from pg_trigger t where t.tgrelid in (select oid from own_tables))
+      or exists (select from pg_trigger t where t.tgfoid = p.oid and starts_with(t.tgname, p.proname) and t.tgrelid in (select oid from own_tables))
+        and not exists (select from pg_trigger t where t.tgfoid = p.oid and t.tgrelid not in (select oid from own_tables))
       or p.oid in (select d.refobjid from pg_depend d join pg_attrdef a on d.classid = 'pg_attrdef'::regclass and d.objid = a.oid
         where d.refclassid = 'pg_proc'::regclass and a.adrelid in (select oid from own_tables))))
   select

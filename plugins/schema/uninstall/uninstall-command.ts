@@ -6,8 +6,10 @@ import { findOwnObjects, type OwnObjects } from './own-objects.ts';
 
 interface Deps {
   readonly db: Db;
-  readonly maintenance: Pick<DatabaseMaintenance, 'open' | 'label' | 'migrations'>;
+  readonly maintenance: Pick<DatabaseMaintenance, 'hasDatabase' | 'open' | 'label' | 'migrations'>;
   readonly presence: Pick<ProcessPresence, 'findOthers'>;
+  /** Names of all system collections, internal ones too. */
+  readonly systemCollections: () => ReadonlySet<string>;
 }
 
 const EXIT = { done: 0, failed: 1, usage: 2, refused: 3 } as const;
@@ -26,13 +28,16 @@ export const createUninstallCommand = (deps: Deps): KernelCommand => ({
   async run(args) {
     const isConfirmed = parseConfirmation(args);
     if (isConfirmed === undefined) return printError(USAGE, EXIT.usage);
+    if (!(await deps.maintenance.hasDatabase())) return print(['There is no database yet.'], EXIT.done);
     await deps.maintenance.open();
     const label = deps.maintenance.label();
-    const objects = await findOwnObjects(deps.db);
+    const { recorded, unloaded } = await deps.maintenance.migrations();
+    // Without the record of a migration, tables with the names of the service belong to another program: a start refuses such a database.
+    if (recorded.length === 0) return print([`There is nothing of the service in ${label}.`], EXIT.done);
+    const objects = await findOwnObjects(deps.db, deps.systemCollections());
     const lines = renderObjects(objects);
-    const packages = new Set((await deps.maintenance.migrations()).unloaded.map(({ owner }) => owner));
+    const packages = new Set(unloaded.map(({ owner }) => owner));
     const stays = [...packages].map((name) => `Tables that migrations of ${name} created stay: it is not loaded.`);
-    if (lines.length === 0) return print([`There is nothing of the service in ${label}.`], EXIT.done);
     const others = await deps.presence.findOthers([]);
     if (others.length > 0)
       return printError(`${others.length} processes of the service use ${label}: stop them first.`, EXIT.failed);

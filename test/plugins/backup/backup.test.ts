@@ -2,14 +2,17 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { extract, pack } from 'tar-stream';
+import { facet } from '#kernel';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { type InProcessService, QUICK_HASH_SETTINGS, startService, TEST_SECRET } from '../../support/service.ts';
 import { type SystemPostgres, startSystemPostgres } from '../../support/system-postgres.ts';
+import { writeTestPluginPackages } from '../../support/test-plugins.ts';
 import { until } from '../../support/until.ts';
 import { createUserSender, type SendAsUser } from '../users/test-users.ts';
 
@@ -156,6 +159,83 @@ describe('backup and restore', function () {
     expect((await target.query('select from note')).length).to.equal(100);
     await target.query('drop table other');
     expect(await rowsOf(target)).to.deep.equal(rows);
+  });
+
+  it('--overwrite refuses a database with migrations that the archive lacks: their tables would stay without a record', async () => {
+    const target = await emptyDatabase();
+    expect((await restore('whole.backup', target, 'newer')).code).to.equal(0);
+    // As an upgrade leaves it, which the archive is older than.
+    await target.query(`create table platform_later (id int);
+      insert into platform_migrations (owner, id) values ('@tenon/files', '2099-01-01-later')`);
+    const rows = await rowsOf(target);
+    const { code, text } = await restore('whole.backup', target, 'newer', '--overwrite');
+    expect([code, /migrations .*@tenon\/files/.test(text), text.includes('empty database')], text).to.deep.equal([
+      1,
+      true,
+      true,
+    ]);
+    expect(await rowsOf(target)).to.deep.equal(rows);
+  });
+
+  it('refuses where a process of the service has connected while the files were restored', async () => {
+    const programs = join(folder, 'waiting-programs');
+    const [listing, connected] = [join(folder, 'listing'), join(folder, 'connected')];
+    await mkdir(programs);
+    // pg_restore reads the list of the dump after the files are there: it waits until another process has connected.
+    const wait = `case "$*" in *--list*) touch '${listing}'; while [ ! -e '${connected}' ]; do sleep 0.02; done;; esac`;
+    for (const name of ['pg_dump', 'pg_restore'])
+      await writeFile(join(programs, name), `#!/bin/sh\n${wait}\nexec '${join(postgres.programs, name)}' "$@"\n`, {
+        mode: 0o755,
+      });
+    const target = await emptyDatabase();
+    const env = environment(target, 'connected-files', { POSTGRES_PROGRAMS_PATH: programs });
+    const restoring = run(['restore', join(folder, 'whole.backup')], env);
+    const client = new pg.Client({ connectionString: target.url });
+    await client.connect();
+    try {
+      await until(async () => (await readdir(folder)).includes('listing'));
+      // As a process of the service tells that it is there.
+      await client.query(`select pg_advisory_lock_shared(1952804466, hashtext('another process'))`);
+      await writeFile(connected, '');
+      const { code, text } = await restoring;
+      expect([code, text.includes('stop them first')], text).to.deep.equal([1, true]);
+      expect(await isEmpty(target)).to.equal(true);
+    } finally {
+      await client.end();
+    }
+  });
+
+  it('--no-owner keeps grants and revokes, unless the server lacks a role that they name, and says so', async () => {
+    await database.query(`create role note_reader_${database.name}; grant select on note to note_reader_${database.name};
+      create function secret() returns int language sql as 'select 1'; revoke all on function secret() from public`);
+    const privileges = async (one: FreshDatabase) =>
+      (
+        await one.query<{ read: boolean; run: boolean }>(
+          `select has_table_privilege('note_reader_${database.name}', 'note', 'select') as read,
+            has_function_privilege('public', 'secret()', 'execute') as run`,
+        )
+      )[0];
+    try {
+      expect((await backup('granted.backup')).code).to.equal(0);
+      const target = await emptyDatabase();
+      const restored = await restore('granted.backup', target, 'granted', '--no-owner');
+      expect([restored.code, restored.text.includes('rivileges')], restored.text).to.deep.equal([0, false]);
+      expect(await privileges(target)).to.deep.equal({ read: true, run: false });
+
+      const none = await emptyDatabase();
+      const bare = await restore('granted.backup', none, 'bare', '--no-owner', '--no-privileges');
+      expect([bare.code, bare.text.includes('rivileges were left out')], bare.text).to.deep.equal([0, true]);
+      expect(await privileges(none)).to.deep.equal({ read: false, run: true });
+      expect((await restore('granted.backup', none, 'bare', '--no-privileges')).code).to.equal(1);
+    } finally {
+      await database.query(`drop function secret; drop owned by note_reader_${database.name}`);
+      for (const one of databases) await one.query(`drop owned by note_reader_${database.name}`).catch(() => {});
+      await database.query(`drop role note_reader_${database.name}`);
+    }
+    const lacking = await emptyDatabase();
+    const restored = await restore('granted.backup', lacking, 'lacking', '--no-owner', '--json');
+    expect(restored.code, restored.text).to.equal(0);
+    expect(JSON.parse(restored.result).missingRoles).to.deep.equal([`note_reader_${database.name}`]);
   });
 
   it('writes nothing where the archive is damaged, cut off, of another kind or of a newer version', async () => {
@@ -322,6 +402,72 @@ describe('backup and restore', function () {
       expect(row?.owner).to.equal(role);
     } finally {
       await target.query(`reassign owned by "${role}" to postgres; drop owned by "${role}"; drop role "${role}"`);
+    }
+  });
+
+  it('leaves no download unread while it copies a large object, which servers and proxies would cut', async () => {
+    const LARGE = 2_000_000;
+    const sizes = new Map([
+      ['a-large', LARGE],
+      ['b-small', 10],
+      ['c-large', LARGE],
+      ['d-small', 20],
+      // Larger than its row says.
+      ['e-large', LARGE],
+      ...Array.from({ length: 20 }, (_, at) => [`f-small-${at}`, 30 + at] as const),
+    ]);
+    const unread = new Set<string>();
+    const opened: string[] = [];
+    const waits: string[] = [];
+    const open = async (name: string) => {
+      const size = sizes.get(name);
+      if (size === undefined) return undefined;
+      opened.push(name);
+      unread.add(name);
+      const read = async function* () {
+        yield Buffer.alloc(size - 1, 'a');
+        const others = () => [...unread].filter((one) => one !== name);
+        if (size === LARGE) {
+          await until(() => others().length === 0, 5000).catch(() => waits.push(`${others()} while ${name} is copied`));
+        }
+        unread.delete(name);
+        yield Buffer.from('z');
+      };
+      const bytes = Readable.from(read());
+      bytes.once('close', () => unread.delete(name));
+      return { size, bytes };
+    };
+    const { composition, remove } = await writeTestPluginPackages([
+      {
+        name: 'probe',
+        manifest: { contributes: { 'storage.drivers': { names: ['probe'] } } },
+        register: (host) => host.contribute(facet('storage.drivers'), { name: 'probe', open: async () => ({ open }) }),
+      },
+    ]);
+    const source = await emptyDatabase();
+    const probed = await startService({
+      database: source,
+      plugins: composition.plugins,
+      env: { STORAGE_LOCATIONS: 'far', STORAGE_FAR_DRIVER: 'probe', POSTGRES_PROGRAMS_PATH: postgres.programs },
+    });
+    try {
+      for (const [name, size] of sizes)
+        await source.query(`insert into platform_files (id, storage, filename_disk, filename_download, filesize)
+          values (gen_random_uuid(), 'far', '${name}', '${name}', ${name === 'e-large' ? 40 : size})`);
+      const command = probed.kernel.commands().get('backup');
+      // The row of one object is wrong, which is no reason to leave it out.
+      expect(await command?.run([join(folder, 'far.backup')], async () => new Map())).to.equal(3);
+      expect(waits).to.deep.equal([]);
+      const entries = new Map<string, number>();
+      for await (const entry of createReadStream(join(folder, 'far.backup')).pipe(extract())) {
+        entries.set(entry.header.name.replace('files/far/', ''), Number(entry.header.size));
+        entry.resume();
+      }
+      expect([...sizes].map(([name]) => entries.get(name))).to.deep.equal([...sizes.values()]);
+      expect(opened.indexOf('b-small')).to.be.below(opened.indexOf('c-large'));
+    } finally {
+      await probed.stop();
+      await remove();
     }
   });
 

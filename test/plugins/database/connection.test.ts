@@ -1,13 +1,17 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import type { BootFailure } from '#kernel';
+import { type DatabaseMaintenance, maintenance } from '../../../plugins/database/contract.ts';
 import { renderBootFailure } from '../../../scripts/render-boot-failure.ts';
 import { databaseServerUrl } from '../../support/database.ts';
 import { SELF_SIGNED_CERTIFICATE, SELF_SIGNED_CERTIFICATE_KEY } from '../../support/self-signed-certificate.ts';
 import { captureError } from '../../support/test-plugins.ts';
-import { startTestKernel } from './test-kernel.ts';
+import { createPluginWithDatabaseGrant, startTestKernel } from './test-kernel.ts';
 
 const withUrl = (change: (url: URL) => void): Record<string, string> => {
   const url = new URL(databaseServerUrl());
@@ -74,12 +78,16 @@ describe('boot failure of a database that cannot be reached', () => {
   });
 });
 
+/** The code by which a client asks for TLS. */
+const SSL_REQUEST = 80_877_103;
+
 /** A server that speaks the beginning of PostgreSQL's protocol: it agrees to TLS, and closes once TLS stands or has failed. */
 async function startTlsServer() {
   const handshakes: { client?: string }[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => {});
-    socket.once('data', () => {
+    socket.once('data', (request) => {
+      if (request.readInt32BE(4) !== SSL_REQUEST) return socket.destroy();
       socket.write('S');
       const secure = new TLSSocket(socket, {
         isServer: true,
@@ -144,6 +152,89 @@ describe('TLS to the database', () => {
       DB_SSL__KEY: SELF_SIGNED_CERTIFICATE_KEY,
     });
     expect(server.handshakes).to.deep.equal([{ client: 'localhost' }]);
+  });
+
+  describe('of pg_dump and pg_restore', () => {
+    let folder: string;
+    let [ca, key] = ['', ''];
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'tenon-tls-'));
+      [ca, key] = [join(folder, 'ca.pem'), join(folder, 'key.pem')];
+      await writeFile(ca, SELF_SIGNED_CERTIFICATE);
+      await writeFile(key, SELF_SIGNED_CERTIFICATE_KEY);
+    });
+    after(() => rm(folder, { recursive: true, force: true }));
+
+    /** The variables of TLS, and whether the driver verifies the certificate, by a connection to a server that nothing vouches for. */
+    const tlsOf = async (query: string, settings: Readonly<Record<string, string>> = {}) => {
+      let opened: DatabaseMaintenance | undefined;
+      const { stop } = await startTestKernel(
+        [
+          createPluginWithDatabaseGrant(
+            {},
+            (host) => {
+              opened = host.use({ 'database-maintenance': maintenance })['database-maintenance'];
+            },
+            { uses: { 'database-maintenance': '^1.0.0' } },
+          ),
+        ],
+        {
+          environment: {
+            DB_CONNECTION_STRING: `postgres://tenon@127.0.0.1:${server.port}/x?${query}`,
+            ...settings,
+          },
+          until: 'boot',
+        },
+      );
+      try {
+        const before = server.handshakes.length;
+        await captureError((opened as DatabaseMaintenance).open());
+        const variables = Object.entries((opened as DatabaseMaintenance).programEnvironment());
+        return {
+          isVerified: server.handshakes.length === before,
+          variables: Object.fromEntries(variables.filter(([name]) => /^PGSSL/.test(name))),
+        };
+      } finally {
+        await stop();
+      }
+    };
+    const VERIFIED = { isVerified: true, variables: { PGSSLMODE: 'verify-full', PGSSLROOTCERT: 'system' } };
+    const ENCRYPTED = { isVerified: false, variables: { PGSSLMODE: 'require' } };
+
+    it('verifies the certificate where the driver does', async () => {
+      for (const query of ['prefer', 'require', 'verify-ca', 'verify-full'].map((mode) => `sslmode=${mode}`))
+        expect(await tlsOf(query), query).to.deep.equal(VERIFIED);
+      expect(await tlsOf('ssl=true')).to.deep.equal(VERIFIED);
+      expect(await tlsOf('', { DB_SSL: 'true' })).to.deep.equal(VERIFIED);
+    });
+
+    it('uses the files of the connection string, and leaves out the name of the server only where the driver does', async () => {
+      expect((await tlsOf(`sslmode=require&sslrootcert=${ca}`)).variables).to.deep.equal({
+        PGSSLMODE: 'verify-full',
+        PGSSLROOTCERT: ca,
+      });
+      expect((await tlsOf(`sslrootcert=${ca}&sslcert=${ca}&sslkey=${key}`)).variables).to.deep.equal({
+        ...{ PGSSLMODE: 'verify-full', PGSSLROOTCERT: ca, PGSSLCERT: ca, PGSSLKEY: key },
+      });
+      const compatible = `uselibpqcompat=true&sslmode=verify-ca&sslrootcert=${ca}`;
+      expect((await tlsOf(compatible)).variables).to.deep.equal({ PGSSLMODE: 'verify-ca', PGSSLROOTCERT: ca });
+    });
+
+    it('only encrypts where the driver does not verify, and does not where the driver does not', async () => {
+      expect(await tlsOf('sslmode=no-verify')).to.deep.equal(ENCRYPTED);
+      expect(await tlsOf('ssl=no-verify')).to.deep.equal(ENCRYPTED);
+      expect(await tlsOf('', { DB_SSL: 'no-verify' })).to.deep.equal(ENCRYPTED);
+      expect((await tlsOf('sslmode=disable', { DB_SSL: 'true' })).variables).to.deep.equal({ PGSSLMODE: 'disable' });
+      expect((await tlsOf('')).variables).to.deep.equal({});
+    });
+
+    it('is refused where certificates are in settings, which the programs cannot read', async () => {
+      for (const [name, value] of [
+        ['DB_SSL__CA', SELF_SIGNED_CERTIFICATE],
+        ['DB_SSL__SERVERNAME', 'localhost'],
+      ] as const)
+        expect((await captureError(tlsOf('', { [name]: value }))).message).to.match(/cannot use the certificates/);
+    });
   });
 
   it('one half of a key pair is refused', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -113,6 +113,54 @@ describe('commands for admins of the machine', function () {
       } finally {
         await database.query(`drop owned by "${role}"; drop role "${role}"`);
       }
+    });
+
+    it('warns of a storage location whose driver a package may bring, since commands load none', async () => {
+      const { of } = await doctor({ STORAGE_LOCATIONS: 'local,far', STORAGE_FAR_DRIVER: 'acme' });
+      const [local, far] = of('storage');
+      expect([local?.status, far?.status]).to.deep.equal(['ok', 'warn']);
+      expect(far?.text).to.include('acme').and.include('was not looked at');
+      expect(far?.remedy).to.be.a('string');
+    });
+
+    it('warns of a PUBLIC_URL that is no web address', async () => {
+      for (const url of ['content.example.com:8055', 'ftp://example.com', '/'])
+        expect((await doctor({ PUBLIC_URL: url })).of('process').at(-1)?.status, url).to.equal('warn');
+      expect((await doctor({ PUBLIC_URL: 'http://localhost:8055' })).of('process').at(-1)?.status).to.equal('ok');
+    });
+
+    it('tells a schema of background jobs that the database user may not use', async () => {
+      const role = `queue_${database.name}`.slice(0, 60);
+      await database.query(`create role "${role}" login password 'a word'; create schema if not exists platform_queue`);
+      try {
+        const url = new URL(database.url);
+        [url.username, url.password] = [role, 'a word'];
+        const queue = async () => (await doctor({ DB_CONNECTION_STRING: url.href })).of('queue')[0];
+        expect((await queue())?.status).to.equal('fail');
+        await database.query(`grant usage on schema platform_queue to "${role}"`);
+        expect((await queue())?.status).to.equal('fail');
+        await database.query(`grant create on schema platform_queue to "${role}"`);
+        expect((await queue())?.status).to.equal('ok');
+      } finally {
+        await database.query(`drop owned by "${role}"; drop role "${role}"; drop schema platform_queue cascade`);
+      }
+    });
+
+    it('creates no embedded database, and says that there is none yet, as database:status does', async () => {
+      const data = join(folder, 'new-data');
+      const env = { DB_CONNECTION_STRING: '', DATA_PATH: data, STORAGE_LOCAL_ROOT: join(folder, 'uploads') };
+      const { code, of } = await doctor(env);
+      expect(of('database').map(({ status }) => status)).to.deep.equal(['warn']);
+      expect(of('database')[0]?.text).to.include('there is no database yet');
+      expect([code, of('schema'), of('queue'), of('backup')]).to.deep.equal([0, [], [], []]);
+      const status = await run(['database:status'], env);
+      expect([status.code, status.text.includes('There is no database yet')], status.text).to.deep.equal([3, true]);
+      const json = JSON.parse((await run(['database:status', '--json'], env)).result);
+      expect(json).to.include({ database: null, postgres: null, recorded: 0 });
+      expect(json.pending.length).to.be.above(10);
+      const uninstall = await run(['database:uninstall', '--yes'], env);
+      expect([uninstall.code, uninstall.text.includes('There is no database yet')]).to.deep.equal([0, true]);
+      expect(await readdir(data).catch(() => [])).to.deep.equal([]);
     });
   });
 

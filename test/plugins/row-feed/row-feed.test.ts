@@ -100,6 +100,22 @@ describe('changed rows of unusual tables', function () {
     }
   });
 
+  it('are reported by functions that no other role may put on its tables, also after a restore without privileges', async () => {
+    await subscribe('restored_first', '(restored_id int primary key)');
+    await sql(`do $$declare name text; begin
+      for name in select oid::regprocedure::text from pg_proc where proname like 'platform\\_row\\_feed%' loop
+        execute format('grant execute on function %s to public', name);
+      end loop; end$$`);
+    const client = await subscribe('restored_second', '(restored_id int primary key)');
+    await sql('insert into restored_second values (1)');
+    expect(await next(client, 'create')).to.deep.equal([{ restored_id: 1 }]);
+    const [row] = await service.database.query<{ open: boolean }>(
+      `select bool_or(has_function_privilege('public', tgfoid, 'execute')) as open from pg_trigger
+        where tgrelid = 'restored_second'::regclass and tgname like 'platform\\_row\\_feed%'`,
+    );
+    expect(row?.open).to.equal(false);
+  });
+
   it('are reported as a list to read again, and do not fail, where PostgreSQL makes no JSON of a row', async () => {
     await sql(`create type stubborn as enum ('x');
       create function stubborn_json(stubborn) returns json language plpgsql as $$begin raise exception 'no'; end$$;

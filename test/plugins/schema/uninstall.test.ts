@@ -98,6 +98,48 @@ describe('database:uninstall', function () {
     expect(owners.map(({ owner }) => typeof owner)).to.deep.equal(['string']);
   });
 
+  it('removes nothing from a database that a start refused, since another program has a table of the same name', async () => {
+    await database.query(`create table platform_users (id int primary key, name text);
+      insert into platform_users values (1, 'theirs');
+      create table platform_processes (id int primary key);
+      create schema platform_queue; create table platform_queue.job (id int primary key)`);
+    const [before, rows] = [await schemaOf(), await postgres.dump(database.name, '--data-only')];
+    expect((await run('--yes')).text).to.include('There is nothing of the service');
+    const refused = await runCommand(['bootstrap'], {
+      DB_CONNECTION_STRING: database.url,
+      CONFIG_PATH: '/dev/null',
+      LOG_LEVEL: 'silent',
+    });
+    expect([refused.code, refused.output.includes('was not created by this service')], refused.output).to.deep.equal([
+      1,
+      true,
+    ]);
+    const { code, text } = await run('--yes');
+    expect([code, text.includes('There is nothing of the service')], text).to.deep.equal([0, true]);
+    expect(await schemaOf()).to.equal(before);
+    expect(await postgres.dump(database.name, '--data-only')).to.equal(rows);
+  });
+
+  it('keeps tables of other programs that have the name of a system collection, and their functions', async () => {
+    await start();
+    await stop();
+    // As where a newer version has a collection of that name, whose start is refused.
+    await database.query(`drop table platform_comments; create table platform_comments (id int primary key);
+      create trigger platform_songs_check before insert on platform_users for each row execute function platform_songs_check();
+      create function platform_audit() returns trigger language plpgsql as 'begin return new; end';
+      create trigger audit before insert on platform_roles for each row execute function platform_audit()`);
+    const { code, text } = await run('--yes');
+    expect(code, text).to.equal(0);
+    const tables = await database.query<{ name: string }>(
+      `select relname::text as name from pg_class where relname like 'platform\\_%' and relkind = 'r' order by 1`,
+    );
+    expect(tables.map(({ name }) => name)).to.deep.equal(['platform_comments', 'platform_songs']);
+    const functions = await database.query<{ name: string }>(
+      `select proname::text as name from pg_proc where proname like 'platform\\_%' order by 1`,
+    );
+    expect(functions.map(({ name }) => name)).to.deep.equal(['platform_audit', 'platform_songs_check']);
+  });
+
   it('removes nothing where a view of others depends on a table of the service', async () => {
     await start();
     await stop();
