@@ -5,5 +5,5 @@
 export const isOutdatedStatementError = (error: unknown): boolean =>
   ['42P01', '42703', '42883', '42804'].includes((error as { code?: string } | null)?.code ?? '');
 
-/** How often a statement is made whose tables change meanwhile. Tables that change and change back look the same, so each failure counts. */
+/** How often a statement is made whose tables change meanwhile. */
 export const MAX_STATEMENT_ATTEMPTS = 3;

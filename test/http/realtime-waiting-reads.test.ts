@@ -116,4 +116,28 @@ describe('a first read that waits', function () {
     expect([answer.type, answer.error?.code]).to.deep.equal(['subscribe', 'FORBIDDEN']);
     expect(JSON.stringify(waiting.messages)).to.not.include('secret');
   });
+
+  it('delivers rows that another user has read by rights which that one alone has got meanwhile to no one else', async () => {
+    await notes.create({ title: 'seen', kind: 'hidden' });
+    const grants = [{ ...grant('note'), fields: ['title'] }, grant('slow')];
+    user = await createUserWithPermissions(service, grants);
+    const other = await createUserWithPermissions(service, grants);
+    let sharing: RealtimeTestClient | undefined;
+    const { waiting } = await subscribeMeanwhile({}, async () => {
+      const known = await countSubscriptions();
+      sharing = await connect(other.token);
+      sharing.send({ type: 'subscribe', collection: 'note', uid: 's' });
+      await hasSubscriptions(known + 1);
+      const { id } = await permissionOnNotes();
+      await requestAsAdmin(service, 'PATCH', `/permissions/${id}`, { fields: ['*'] });
+      await until(async () => {
+        const { body } = await service.request('GET', '/items/note?limit=1', { token: user.token });
+        return 'kind' in body.data[0];
+      });
+    });
+    const answer = await sharing?.next(({ event }) => event === 'init');
+    expect(answer.data).to.deep.include({ title: 'seen' });
+    expect(JSON.stringify(sharing?.messages)).to.not.include('hidden');
+    expect(JSON.stringify(waiting.messages)).to.include('hidden');
+  });
 });

@@ -49,10 +49,9 @@ export function createItemReads(deps: ItemsEngineDeps): ReadVerbs {
         const { version } = await schema.refresh();
         const isNew = version !== target.schemaSnapshot.version;
         hasChanged ||= isNew;
-        if (!(isNew || isOutdated)) throw error;
-        if (attempt < MAX_STATEMENT_ATTEMPTS) continue;
-        if (!(isOutdated && hasChanged)) throw error;
-        throw fail('SERVICE_UNAVAILABLE', `${name} is being changed; try again.`, { service: 'database' });
+        // Tables that change and change back look the same, and so does a function that is at fault: once more.
+        if (!isNew && (!isOutdated || attempt > 1)) throw error;
+        if (attempt === MAX_STATEMENT_ATTEMPTS) throw isOutdated && hasChanged ? createChangingFailure(name) : error;
       }
     }
   }
@@ -106,6 +105,9 @@ export function createItemReads(deps: ItemsEngineDeps): ReadVerbs {
     },
   };
 }
+
+const createChangingFailure = (name: string) =>
+  fail('SERVICE_UNAVAILABLE', `${name} is being changed; try again.`, { service: 'database' });
 
 /** Casts the keys to the type of their column, since they are values of a compiled statement. */
 const withCastKeys = (request: ReadRequest, { collection }: CollectionInSnapshot): ReadRequest =>

@@ -15,6 +15,13 @@ export interface GroupAnswer extends Readonly<Record<RowEvent, readonly Delivere
   readonly createdAndUpdated: readonly DeliveredRow[];
 }
 
+/** A read that has not begun yet, and the subscription for whose caller it is made, which `moves` says is still in the group. */
+export interface WaitingRead {
+  readonly reading: Promise<ReadResultText | undefined>;
+  readonly reader: Subscription;
+  readonly moves: number;
+}
+
 /** Subscriptions with equal rights and an equal question: each change is read once for all of them. */
 export class Group {
   readonly key: string;
@@ -30,7 +37,7 @@ export class Group {
   readAt = Number.NEGATIVE_INFINITY;
   isSlow = false;
   /** Reads of the current rows that have not begun yet, by their queries: more subscriptions may share them. */
-  readonly waitingInits = new Map<string, Promise<ReadResultText | undefined>>();
+  readonly waitingInits = new Map<string, WaitingRead>();
 
   constructor(key: string, parts: { question: Question; plan: GroupPlan; caller: Caller; cursor: number }) {
     this.key = key;

@@ -77,6 +77,8 @@ export class UpgradeHandler {
 
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer, transport: SocketTransport): Promise<void> {
     const { settings, limits, routing, isStopping } = this.#deps;
+    // The client may have left while its transport was loaded: nothing would give back what is counted for it.
+    if (socket.destroyed) return;
     if (isStopping()) return this.#refuse(socket, { status: 503 });
     if (!isOriginAllowed(request.headers, settings.origins)) return this.#refuse(socket, { status: 403 });
     const info = clientInfoOf(routing.contextOfUpgrade(request));

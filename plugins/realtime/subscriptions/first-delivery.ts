@@ -5,7 +5,7 @@ import type { ReadResultText } from '../../query/contract.ts';
 import { mergeChanges } from '../changes/change-batch.ts';
 import type { ChangeLog } from '../changes/change-log.ts';
 import type { Delivery } from '../contract.ts';
-import { AnswerDeliveries } from '../groups/group.ts';
+import { AnswerDeliveries, type WaitingRead } from '../groups/group.ts';
 import type { ReadSlots } from '../groups/read-slots.ts';
 import type { EngineMetrics } from '../metrics.ts';
 import { readList } from '../read-list.ts';
@@ -41,10 +41,10 @@ export class FirstDeliveries {
     subscription.ownReads++;
     try {
       await this.#deliver(subscription, collection, async () => {
-        if (since === undefined) return [await this.#readBeginning(subscription, 'init')];
+        if (since === undefined) return [await this.#readBeginning(subscription, collection, 'init')];
         const at = this.#deps.log.indexOf(since);
         const missed = at === undefined ? undefined : await this.#readMissed(subscription, collection, at + 1);
-        if (!missed) return [await this.#readBeginning(subscription, 'resync')];
+        if (!missed) return [await this.#readBeginning(subscription, collection, 'resync')];
         return [{ kind: 'init', data: undefined, meta: null, position: since }, ...missed];
       });
     } finally {
@@ -59,13 +59,15 @@ export class FirstDeliveries {
     const from = subscription.cursor;
     await this.#repeat(subscription, collection, async () => {
       const missed = await this.#readMissed(subscription, collection, from);
-      return missed ?? [await this.#readBeginning(subscription, 'resync')];
+      return missed ?? [await this.#readBeginning(subscription, collection, 'resync')];
     });
   }
 
   /** Delivers `resync`. Repeats while the database is away. */
   resync(subscription: Subscription, collection: SubscribedCollection): Promise<void> {
-    return this.#repeat(subscription, collection, async () => [await this.#readBeginning(subscription, 'resync')]);
+    return this.#repeat(subscription, collection, async () => [
+      await this.#readBeginning(subscription, collection, 'resync'),
+    ]);
   }
 
   async #repeat(
@@ -123,10 +125,14 @@ export class FirstDeliveries {
     return log.positionAt(log.end);
   }
 
-  async #readBeginning(subscription: Subscription, kind: Beginning['kind']): Promise<Beginning> {
+  async #readBeginning(
+    subscription: Subscription,
+    collection: SubscribedCollection,
+    kind: Beginning['kind'],
+  ): Promise<Beginning> {
     const position = this.#startRead(subscription);
     if (!subscription.request.init) return { kind, data: undefined, meta: null, position };
-    const answer = await this.#readInit(subscription).catch((error: unknown) => {
+    const answer = await this.#readInit(subscription, collection).catch((error: unknown) => {
       const isGone = kind === 'resync' && subscription.item !== undefined && isFailure(error, 'FORBIDDEN');
       if (isGone) return { data: 'null', meta: null };
       throw error;
@@ -154,17 +160,12 @@ export class FirstDeliveries {
   }
 
   /** Subscriptions that come while an equal read waits for its turn share it: it begins after all of them. */
-  async #readInit(subscription: Subscription): Promise<ReadResultText | undefined> {
-    const { group, request, client, item } = subscription;
+  async #readInit(subscription: Subscription, subscribed: SubscribedCollection): Promise<ReadResultText | undefined> {
+    const { group, request, client, item, moves } = subscription;
     const { collection, query = {} } = request;
     const text = JSON.stringify([item, query]);
     const shared = group.waitingInits.get(text);
-    if (shared)
-      return shared.catch((error: unknown) => {
-        if (isFailure(error, 'SERVICE_UNAVAILABLE')) throw error;
-        // It may have failed for its own client: one that has left, or whose credentials no longer hold.
-        return this.#readInit(subscription);
-      });
+    if (shared) return (await this.#shareRead(shared, subscribed)) ?? this.#readInit(subscription, subscribed);
     let hasBegun = false;
     const reading = this.#deps.slots.run('init', group.holder, async () => {
       hasBegun = true;
@@ -175,8 +176,31 @@ export class FirstDeliveries {
         ? readList(items, caller, collection, query)
         : items.readOne(caller, collection, item, query);
     });
-    if (!hasBegun) group.waitingInits.set(text, reading);
+    if (!hasBegun) {
+      group.waitingInits.set(text, { reading, reader: subscription, moves });
+      // Where too many reads wait it never begins.
+      const forget = () => {
+        if (group.waitingInits.get(text)?.reading === reading) group.waitingInits.delete(text);
+      };
+      reading.then(forget, forget);
+    }
     return reading;
+  }
+
+  /**
+   * The answer of another subscription of the group; undefined where its read is of no use: it failed for its own client, or by now that
+   * one has left the group, and so may have had other rights than the group when the rows were read.
+   * @throws SERVICE_UNAVAILABLE
+   */
+  async #shareRead(
+    { reading, reader, moves }: WaitingRead,
+    collection: SubscribedCollection,
+  ): Promise<ReadResultText | undefined> {
+    const answer = await reading.catch((error: unknown) => {
+      if (isFailure(error, 'SERVICE_UNAVAILABLE')) throw error;
+    });
+    await this.#deps.place(collection);
+    return reader.hasEnded || reader.moves !== moves ? undefined : (answer ?? undefined);
   }
 }
 
