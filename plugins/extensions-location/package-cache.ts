@@ -62,7 +62,8 @@ export function createPackageCache(
     async folderOf(one) {
       const parent = join(root, one.archive);
       const folder = join(parent, folderName(one.name));
-      if (checked.has(folder)) return folder;
+      // Another process that shares the folder may have removed what was unused for it.
+      if (checked.has(folder) && (await stat(folder).catch(() => undefined))) return folder;
       await mkdir(root, { recursive: true });
       if (!(await isIntact(folder, one))) await unpack(one, parent);
       checked.add(folder);

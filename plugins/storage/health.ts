@@ -4,6 +4,11 @@ import type { StorageLocation } from './contract.ts';
 
 const PROBE = Buffer.from('written, read and removed to see whether this place can be used\n');
 
+/** Objects that one check removes, its own first: the location is measured, and there may be many after an outage. */
+const REMOVALS = 5;
+/** Objects that could not be removed are known up to this number; the oldest are forgotten. */
+const MAX_LEFTOVERS = 1000;
+
 /** Creates a health check that writes, reads and removes an object in the location, and measures the time. */
 export function createStorageLocationCheck(name: string, threshold: number, at: () => StorageLocation): HealthCheck {
   let running: Promise<void> | undefined;
@@ -37,7 +42,9 @@ async function probe(location: StorageLocation, leftovers: Set<string>): Promise
     for await (const part of opened.bytes) parts.push(part);
     if (!Buffer.concat(parts).equals(PROBE)) throw new Error('the bytes read are not the bytes written');
   } finally {
-    for (const one of leftovers.add(name)) {
+    const [oldest] = leftovers;
+    if (oldest !== undefined && leftovers.size >= MAX_LEFTOVERS) leftovers.delete(oldest);
+    for (const one of [...leftovers.add(name)].slice(-REMOVALS).reverse()) {
       await location.remove(one);
       leftovers.delete(one);
     }

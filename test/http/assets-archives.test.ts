@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -184,6 +184,23 @@ describe('archives of files', function () {
     expect(outcome).to.equal('broken');
   });
 
+  it('break off where an object cannot be read to its end, and other requests go on', async () => {
+    const ids = [await upload('shortened', { size: 40_000_000 }), await upload('after it')];
+    const response = await download('/assets/files', { body: { ids } });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await truncate((await until(() => openObjectPaths()[0])) as string, 1000);
+    const readAll = async () => {
+      while (!(await reader?.read())?.done);
+    };
+    const outcome = await readAll().then(
+      () => 'whole',
+      () => 'broken',
+    );
+    expect(outcome).to.equal('broken');
+    expect((await service.request('GET', '/server/ping')).status).to.equal(200);
+  });
+
   it('end with their client, which leaves no reader of the storage behind', async () => {
     const ids = [await upload('large', { size: 40_000_000 })];
     const leave = new AbortController();
@@ -194,18 +211,19 @@ describe('archives of files', function () {
       body: JSON.stringify({ ids }),
     });
     await response.body?.getReader().read();
-    await until(() => openObjects() === 1);
+    await until(() => openObjectPaths().length === 1);
     leave.abort();
-    await until(() => openObjects() === 0);
+    await until(() => openObjectPaths().length === 0);
   });
 });
 
 /** Objects of a local storage that this process holds open. */
-const openObjects = (): number =>
-  readdirSync('/proc/self/fd').filter((fd) => {
+const openObjectPaths = (): readonly string[] =>
+  readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
-      return readlinkSync(`/proc/self/fd/${fd}`).includes('/uploads/');
+      const path = readlinkSync(`/proc/self/fd/${fd}`);
+      return path.includes('/uploads/') ? [path] : [];
     } catch {
-      return false;
+      return [];
     }
-  }).length;
+  });

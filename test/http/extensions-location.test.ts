@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createPackageFolder, createPackageJson, type PackageFolder } from '../plugins/extensions/package-folder.ts';
@@ -113,6 +113,25 @@ describe('EXTENSIONS_LOCATION', function () {
     for (const one of services) await until(async () => (await answer(one, '/noted')) === 'two');
     expect((await rowOf(services[0] as SpawnedService, 'service-extension-shop')).version).to.equal('1.1.0');
     expect(await archives()).to.have.length(2);
+  });
+
+  it('a version comes back in a process whose unpacked folder of it another process has removed', async () => {
+    const data = join(place.path, 'shared-data');
+    const process = await start({ DATA_PATH: data });
+    const folders = async () => (await readdir(data, { recursive: true })).filter((name) => /[0-9a-f]{64}$/.test(name));
+    const shop = async (version: string, text: string) => {
+      await place.write({
+        'shop/package.json': createPackageJson('service-extension-shop', ENDPOINT, { version }),
+        'shop/index.js': saying(text),
+      });
+      await publish('shop');
+      await until(async () => (await answer(process, '/shop')) === text);
+    };
+    const before = await folders();
+    expect(before.length).to.be.above(0);
+    await shop('1.2.0', 'three');
+    for (const name of before) await rm(join(data, name), { recursive: true });
+    await shop('1.1.0', 'two');
   });
 
   it('a package whose code fails keeps no other one from loading', async () => {

@@ -17,18 +17,20 @@ export function zipBytes(storage: Pick<StorageService, 'at'>, entries: readonly 
   const zip = new ZipFile();
   const output = zip.outputStream as Readable;
   let open: Readable | undefined;
-  zip.on('error', (error) => void output.destroy(error));
+  const fail = (error: Error) => void output.destroy(error);
+  zip.on('error', fail);
+  // Before the archive is read, too, an error is one of its reader, and not of the process.
+  output.on('error', () => {});
   for (const { path, file } of entries)
     zip.addReadStreamLazy(path, { compress: false, mtime: file.modified_on ?? new Date(0) }, (done) => {
-      openBytes(storage, file).then(
-        (bytes) => {
-          open = bytes;
-          // The client may have left meanwhile; the library destroys no stream.
-          if (output.destroyed) bytes.destroy();
-          else done(null, bytes);
-        },
-        (error) => void output.destroy(error),
-      );
+      openBytes(storage, file).then((bytes) => {
+        open = bytes;
+        // The library pipes the bytes, and listens to no error of them.
+        bytes.on('error', fail);
+        // The client may have left meanwhile; the library destroys no stream.
+        if (output.destroyed) bytes.destroy();
+        else done(null, bytes);
+      }, fail);
     });
   zip.end();
   const parts = output[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;

@@ -306,6 +306,22 @@ describe('service storage', () => {
         expect(driver.objects.size).to.equal(0);
       }));
 
+    it('a check after a long outage removes a few objects only, and further checks the others', () =>
+      started(async () => {
+        const { remove } = driver;
+        driver.remove = () => Promise.reject(new Error('denied'));
+        for (let time = 0; time < 12; time++) await captureError(checkMemory());
+        let removals = 0;
+        driver.remove = (name) => {
+          removals++;
+          return remove(name);
+        };
+        await checkMemory();
+        expect(removals).to.equal(5);
+        for (let time = 0; time < 3; time++) await checkMemory();
+        expect(driver.objects.size).to.equal(0);
+      }));
+
     it('concurrent checks of a hanging location share one attempt', () =>
       started(async () => {
         let writes = 0;
