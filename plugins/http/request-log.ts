@@ -1,15 +1,14 @@
 import type { Log } from '#kernel';
 import type { RequestEnd } from './contract.ts';
 
+const NAMES = 'token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization';
+/** Names with which sign-in providers send browsers back. */
+const PROVIDER_NAMES = String.raw`(?:code|state|saml\w*|relaystate)`;
 /** A cheap check of whole addresses; those with an escape are looked at in full. */
-const MAY_HOLD_SECRET =
-  /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|[%\\]|[?&](?:code|state|saml\w*|relaystate)=/i;
-/** Exact names are those with which sign-in providers send browsers back. */
-const SECRET_NAME =
-  /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|^(?:code|state|saml\w*|relaystate)$/i;
+const MAY_HOLD_SECRET = new RegExp(String.raw`${NAMES}|[%\\]|[?&]${PROVIDER_NAMES}=`, 'i');
+const SECRET_NAME = new RegExp(`${NAMES}|^${PROVIDER_NAMES}$`, 'i');
 /** A name in JSON or GraphQL; one with an escape such as \u006b may be any name. */
-const SECRET_NAME_IN_VALUE =
-  /token|secret|passw|passphrase|otp|(?:api|access|private)[_-]?key|credential|authorization|\\u/i;
+const SECRET_NAME_IN_VALUE = new RegExp(String.raw`${NAMES}|\\u`, 'i');
 /** Milliseconds from which a request is logged whatever the share of logged requests is. */
 const SLOW = 1000;
 

@@ -12,7 +12,7 @@ const MAX_LEFTOVERS = 1000;
 /** Creates a health check that writes, reads and removes an object in the location, and measures the time. */
 export function createStorageLocationCheck(name: string, threshold: number, at: () => StorageLocation): HealthCheck {
   let running: Promise<void> | undefined;
-  /** Objects that could not be removed: the next check removes them. */
+  /** Objects that could not be removed: the next checks remove them. */
   const leftovers = new Set<string>();
   return {
     name: `storage:${name}:responseTime`,

@@ -1,8 +1,9 @@
 import type { Caller } from '#kernel';
 import type { KeyedRowText, ReadResultText } from '../../query/contract.ts';
 import type { ChangeBatch, OldRowNeed, RowChange } from '../changes/change-batch.ts';
-import type { DeliveredRow, Delivery, RowEvent } from '../contract.ts';
+import type { DeliveredRow, RowEvent } from '../contract.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
+import { type ChangeDelivery, toChangeDeliveries } from './change-deliveries.ts';
 import type { GroupPlan } from './group-plan.ts';
 import type { Question } from './question.ts';
 
@@ -124,7 +125,7 @@ const toDeliveredRow = ({ key: json, row }: KeyedRowText): DeliveredRow => ({ ke
 export class AnswerDeliveries {
   readonly #answer: GroupAnswer;
   readonly #positions: { readonly before: string; readonly after: string };
-  readonly #deliveries = new Map<string, readonly Extract<Delivery, { kind: 'change' }>[]>();
+  readonly #deliveries = new Map<string, readonly ChangeDelivery[]>();
 
   /** The positions are those before the batch and after it. */
   constructor(answer: GroupAnswer, positions: { readonly before: string; readonly after: string }) {
@@ -132,20 +133,17 @@ export class AnswerDeliveries {
     this.#positions = positions;
   }
 
-  /**
-   * In the order delete, create, update. The last one alone has the position after the batch: a client that has got a part of them comes back
-   * for the rest. Empty where nothing is for the subscription. */
-  for({ event, item }: Pick<Subscription, 'event' | 'item'>): readonly Extract<Delivery, { kind: 'change' }>[] {
+  /** In the order delete, create, update. Empty where nothing is for the subscription. */
+  for({ event, item }: Pick<Subscription, 'event' | 'item'>): readonly ChangeDelivery[] {
     const key = `${event ?? ''} ${item ?? ''}`;
     let known = this.#deliveries.get(key);
     if (!known) {
       const events = event ? [event] : (['delete', 'create', 'update'] as const);
-      const { before, after } = this.#positions;
       const parts = events.flatMap((one) => {
         const rows = this.#rowsOf(one, event).filter((row) => item === undefined || row.key === item);
         return rows.length === 0 ? [] : [{ event: one, rows }];
       });
-      known = parts.map((part, at) => ({ kind: 'change', ...part, position: at < parts.length - 1 ? before : after }));
+      known = toChangeDeliveries(parts, this.#positions);
       this.#deliveries.set(key, known);
     }
     return known;

@@ -1,4 +1,5 @@
-import type { DeliveredRow, Delivery, RowEvent } from '../contract.ts';
+import type { DeliveredRow, RowEvent } from '../contract.ts';
+import { type ChangeDelivery, toChangeDeliveries } from '../groups/change-deliveries.ts';
 
 /** Bytes that one subscription holds back for a slow client; beyond, the client reads again. */
 const MAX_BYTES = 1_048_576;
@@ -16,7 +17,7 @@ export class Backlog {
   }
 
   /** False where there is no room: what was kept is forgotten. */
-  add(delivery: Extract<Delivery, { kind: 'change' }>): boolean {
+  add(delivery: ChangeDelivery): boolean {
     this.#position = delivery.position;
     for (const row of delivery.rows) this.#addRow(delivery.event, row);
     if (this.#bytes <= MAX_BYTES) return true;
@@ -29,11 +30,8 @@ export class Backlog {
     this.#bytes = 0;
   }
 
-  /**
-   * Empties the backlog: deletes, then creates, then updates. A row is in one of them only. All but the last have the position `before`, the
-   * one that the client has got last.
-   */
-  take(before: string): readonly Delivery[] {
+  /** Empties the backlog: deletes, then creates, then updates. A row is in one of them only. `before` is the position that the client has. */
+  take(before: string): readonly ChangeDelivery[] {
     const after = this.#position;
     const rows = [...(this.#rows?.values() ?? [])];
     this.clear();
@@ -41,7 +39,7 @@ export class Backlog {
       const some = rows.filter((one) => one.event === event).map(({ row }) => row);
       return some.length === 0 ? [] : [{ event, rows: some }];
     });
-    return parts.map((part, at) => ({ kind: 'change', ...part, position: at < parts.length - 1 ? before : after }));
+    return toChangeDeliveries(parts, { before, after });
   }
 
   #addRow(event: RowEvent, row: DeliveredRow): void {

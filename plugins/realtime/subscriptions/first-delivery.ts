@@ -198,9 +198,10 @@ export class FirstDeliveries {
   ): Promise<ReadResultText | undefined> {
     const answer = await reading.catch((error: unknown) => {
       if (isFailure(error, 'SERVICE_UNAVAILABLE')) throw error;
+      return undefined;
     });
     await this.#deps.place(collection);
-    return reader.hasEnded || reader.moves !== moves ? undefined : (answer ?? undefined);
+    return reader.hasEnded || reader.moves !== moves ? undefined : answer;
   }
 }
 
